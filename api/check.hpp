@@ -1,0 +1,73 @@
+// Checks of arguments on the data path: always on the CPU machine, on CUDA in debug builds (CAUSEWAY_DEBUG or nvcc -G).
+// A failed check says so, leaves a record for the host, and the operation is skipped.
+#pragma once
+#include <causeway/machine/report_wait.hpp>
+#include <causeway/order/barrier.hpp>
+
+namespace causeway::api {
+
+/// Prints and records a misuse of `name`; value and limit belong to the text.
+CAUSEWAY_DEVICE_OUT_OF_LINE void misuse(const DeviceWorld& world, const char* name, const char* problem, long long value,
+                                        long long limit) {
+#if defined(CAUSEWAY_CPU)
+  machine::note_misuse(name, problem, value, limit);
+#else
+  printf("causeway: PE %d: %s: %s (value %lld, limit %lld); the call does nothing\n", world.pe, name, problem, value,
+         limit);
+#endif
+  record_fault(world, name, problem, -1, nullptr, static_cast<uint64_t>(limit), static_cast<uint64_t>(value));
+}
+
+CAUSEWAY_DEVICE bool check_ready(const DeviceWorld& world, const char* name) {
+  if (!machine::kChecks || world.pes > 0) return true;
+  misuse(world, name, "called before nvshmem_init or after nvshmem_finalize", 0, 0);
+  return false;
+}
+
+CAUSEWAY_DEVICE bool check_pe(const DeviceWorld& world, const char* name, int pe) {
+  if (!machine::kChecks) return true;
+  if (!check_ready(world, name)) return false;
+  if (static_cast<unsigned>(pe) < static_cast<unsigned>(world.pes)) return true;
+  misuse(world, name, "pe must be 0 to the number of PEs less 1", pe, world.pes - 1);
+  return false;
+}
+
+/// `what` names the argument and the accepted form: "dest must lie in the symmetric heap".
+CAUSEWAY_DEVICE bool check_symmetric(const DeviceWorld& world, const char* name, const char* what, const void* address,
+                                     uint64_t bytes) {
+  if (!machine::kChecks) return true;
+  if (!check_ready(world, name)) return false;
+  if (bytes == 0 || in_heap(world, address, bytes)) return true;
+  misuse(world, name, what, static_cast<long long>(heap_offset(world, address)),
+         static_cast<long long>(*world.heap_bytes));
+  return false;
+}
+
+template <class T>
+CAUSEWAY_DEVICE bool check_aligned(const DeviceWorld& world, const char* name, const T* address) {
+  if (!machine::kChecks || reinterpret_cast<uint64_t>(address) % alignof(T) == 0) return true;
+  misuse(world, name, "the address must be a multiple of the element's size",
+         static_cast<long long>(reinterpret_cast<uint64_t>(address)), alignof(T));
+  return false;
+}
+
+CAUSEWAY_DEVICE bool check_range(const DeviceWorld& world, const char* name, const char* what, int value, int low,
+                                 int high) {
+  if (!machine::kChecks || (value >= low && value <= high)) return true;
+  misuse(world, name, what, value, high);
+  return false;
+}
+
+/// The team's record, or null (reported) if there is no such team or the caller is no member.
+CAUSEWAY_DEVICE const TeamView* find_team(const DeviceWorld& world, const char* name, int team) {
+  if (machine::kChecks) {
+    if (!check_ready(world, name)) return nullptr;
+    if (team < 0 || team >= world.teams_max || world.teams[team].pe < 0) {
+      misuse(world, name, "team must be a team that the caller is a member of", team, world.teams_max - 1);
+      return nullptr;
+    }
+  }
+  return &world.teams[team];
+}
+
+}  // namespace causeway::api

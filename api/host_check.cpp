@@ -1,0 +1,95 @@
+// See host_check.hpp.
+#include <causeway/api/host_check.hpp>
+#include <causeway/base/error.hpp>
+#include <causeway/heap/heap_view.hpp>
+#include <causeway/runtime/pe_state.hpp>
+#include <causeway/signal/signal.hpp>
+
+namespace causeway::host {
+namespace {
+
+void check_symmetric(World& world, const char* argument, const void* address, size_t bytes) {
+  if (bytes == 0) return;
+  const uint64_t offset = heap_offset(world.device_world(), address), mapped = world.heap().bytes();
+  if (offset <= mapped && bytes <= mapped - offset) return;
+  fail(Status::invalid_value, "{} is {} ({} bytes): must lie in the caller's symmetric heap, {} to {}", argument, address,
+       bytes, static_cast<void*>(world.heap().own()), static_cast<void*>(world.heap().own() + mapped));
+}
+
+void check_pe(World& world, int pe) {
+  if (pe < 0 || pe >= world.pes()) fail(Status::invalid_value, "pe is {}: must be 0 to {}", pe, world.pes() - 1);
+}
+
+const TeamView& find_team(World& world, int team) {
+  const TeamView* view = world.teams().find(team);
+  if (!view) fail(Status::invalid_value, "team is {}: must be a team that the caller is a member of", team);
+  return *view;
+}
+
+}  // namespace
+
+const DeviceWorld& bound_world(const char* call) {
+  World& world = world_of(call);
+  world.bind();
+  world.check_faults();
+  return world.device_world();
+}
+
+const DeviceWorld& check_remote(const char* call, const char* argument, const void* address, size_t bytes, int pe) {
+  World& world = world_of(call);
+  world.require_bound(call);
+  check_pe(world, pe);
+  check_symmetric(world, argument, address, bytes);
+  return world.device_world();
+}
+
+void check_alignment(const char*, const char* argument, const void* address, size_t alignment) {
+  if (reinterpret_cast<uint64_t>(address) % alignment != 0)
+    fail(Status::invalid_value, "{} is {}: must be a multiple of the element's size {}", argument, address, alignment);
+}
+
+const DeviceWorld& check_signal(const char* call, const uint64_t* word, int operation, int pe) {
+  const DeviceWorld& world = check_remote(call, "sig_addr", word, sizeof *word, pe);
+  check_alignment(call, "sig_addr", word, sizeof *word);
+  if (operation != signal_set && operation != signal_add)
+    fail(Status::invalid_value, "sig_op is {}: must be NVSHMEM_SIGNAL_SET (9) or NVSHMEM_SIGNAL_ADD (10)", operation);
+  return world;
+}
+
+const DeviceWorld& check_wait(const char* call, const void* variable, size_t bytes, int comparison) {
+  World& world = world_of(call);
+  world.require_bound(call);
+  check_symmetric(world, "ivar", variable, bytes);
+  check_alignment(call, "ivar", variable, bytes);
+  if (comparison < cmp_eq || comparison > cmp_ge)
+    fail(Status::invalid_value, "cmp is {}: must be one of NVSHMEM_CMP_* (0 to 5)", comparison);
+  return world.device_world();
+}
+
+const DeviceWorld& check_team(const char* call, int team) {
+  const DeviceWorld& device_world = bound_world(call);
+  find_team(world_of(call), team);
+  return device_world;
+}
+
+int team_size(const char* call, int team) {
+  check_team(call, team);
+  return find_team(world_of(call), team).pes;
+}
+
+const DeviceWorld& check_collective(const char* call, int team, const void* dest, size_t dest_bytes, const void* source,
+                                    size_t source_bytes) {
+  const DeviceWorld& device_world = check_team(call, team);
+  World& world = world_of(call);
+  check_symmetric(world, "dest", dest, dest_bytes);
+  check_symmetric(world, "source", source, source_bytes);
+  return device_world;
+}
+
+void check_root(const char* call, int team, int root) {
+  if (root < 0 || root >= team_size(call, team))
+    fail(Status::invalid_value, "PE_root is {}: must be a member's number in the team, 0 to {}", root,
+         team_size(call, team) - 1);
+}
+
+}  // namespace causeway::host

@@ -1,0 +1,157 @@
+// nvshmem_init and what surrounds it: the C edge of World's life.
+#include <causeway/api/export.hpp>
+#include <causeway/api/guard.hpp>
+#include <causeway/api/types.h>
+#include <causeway/bootstrap/unique_id.hpp>
+#include <causeway/runtime/world.hpp>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+
+namespace causeway {
+namespace {
+
+/// Init is counted; only the first builds a world.
+void start(std::unique_ptr<Bootstrap> (*make)(const Settings&, const void*), const void* argument) {
+  PeState& state = pe_state();
+  if (state.inits > 0) {
+    ++state.inits;
+    return;
+  }
+  Settings settings = read_settings(process_environment());
+  auto bootstrap = make(settings, argument);
+  state.world = std::make_unique<World>(std::move(bootstrap), std::move(settings));
+  state.inits = 1;
+}
+
+std::unique_ptr<Bootstrap> by_environment(const Settings& settings, const void*) { return default_bootstrap(settings); }
+
+std::unique_ptr<Bootstrap> by_unique_id(const Settings& settings, const void* argument) {
+  const auto& args = *static_cast<const nvshmemx_uniqueid_args_t*>(argument);
+  if (!args.id) fail(Status::invalid_value, "attributes hold no unique id: fill them with nvshmemx_set_attr_uniqueid_args");
+  if (args.nranks < 1 || args.myrank < 0 || args.myrank >= args.nranks)
+    fail(Status::invalid_value, "rank {} of {}: must be 0 to the number of ranks less 1", args.myrank, args.nranks);
+  UniqueId id{};
+  static_assert(sizeof id == sizeof args.id->internal);
+  std::memcpy(&id, args.id->internal, sizeof id);
+  return make_bootstrap_unique_id(id, args.myrank, args.nranks, bootstrap_options(settings));
+}
+
+UniqueIdOptions unique_id_options(const Settings& settings) {
+  UniqueIdOptions options;
+  options.interface_names = settings.uid_interfaces;
+  options.family = settings.uid_family;
+  return options;
+}
+
+}  // namespace
+}  // namespace causeway
+
+using namespace causeway;
+
+CAUSEWAY_EXPORT int nvshmem_init_thread(int requested, int* provided) {
+  return guard("nvshmem_init_thread", [&] {
+    if (requested < NVSHMEM_THREAD_SINGLE || requested > NVSHMEM_THREAD_MULTIPLE)
+      fail(Status::invalid_value, "requested is {}: must be NVSHMEM_THREAD_SINGLE (0) to NVSHMEM_THREAD_MULTIPLE (3)", requested);
+    if (!provided) fail(Status::invalid_value, "provided must not be null");
+    start(by_environment, nullptr);
+    *provided = NVSHMEM_THREAD_SERIALIZED;
+  });
+}
+
+CAUSEWAY_EXPORT void nvshmem_init() {
+  guard("nvshmem_init", [] { start(by_environment, nullptr); });
+}
+
+CAUSEWAY_EXPORT int nvshmemx_init_attr(unsigned int flags, nvshmemx_init_attr_t* attributes) {
+  return guard("nvshmemx_init_attr", [&] {
+    if (flags & NVSHMEMX_INIT_WITH_UNIQUEID) {
+      if (!attributes) fail(Status::invalid_value, "attributes must not be null with NVSHMEMX_INIT_WITH_UNIQUEID");
+      return start(by_unique_id, &attributes->args.uid_args);
+    }
+    if (flags != 0)
+      fail(Status::not_supported, "flags are {:#x}: accepted are 0 (the launcher's job) and NVSHMEMX_INIT_WITH_UNIQUEID ({:#x})",
+           flags, unsigned(NVSHMEMX_INIT_WITH_UNIQUEID));
+    start(by_environment, nullptr);
+  });
+}
+
+CAUSEWAY_EXPORT int nvshmemx_get_uniqueid(nvshmemx_uniqueid_t* uniqueid) {
+  return guard("nvshmemx_get_uniqueid", [&] {
+    if (!uniqueid) fail(Status::invalid_value, "uniqueid must not be null");
+    const UniqueId id = create_unique_id(unique_id_options(read_settings(process_environment())));
+    *uniqueid = NVSHMEMX_UNIQUEID_INITIALIZER;
+    std::memcpy(uniqueid->internal, &id, sizeof id);
+  });
+}
+
+CAUSEWAY_EXPORT int nvshmemx_set_attr_uniqueid_args(const int myrank, const int nranks, const nvshmemx_uniqueid_t* uniqueid,
+                                                    nvshmemx_init_attr_t* attr) {
+  return guard("nvshmemx_set_attr_uniqueid_args", [&] {
+    if (!uniqueid || !attr) fail(Status::invalid_value, "uniqueid and attr must not be null");
+    if (nranks < 1 || myrank < 0 || myrank >= nranks)
+      fail(Status::invalid_value, "myrank {} of nranks {}: must be 0 to nranks less 1", myrank, nranks);
+    // A pointer, as in the reference: the id must live until nvshmemx_init_attr.
+    *attr = NVSHMEMX_INIT_ATTR_INITIALIZER;
+    attr->args.uid_args.id = const_cast<nvshmemx_uniqueid_t*>(uniqueid);
+    attr->args.uid_args.myrank = myrank;
+    attr->args.uid_args.nranks = nranks;
+  });
+}
+
+CAUSEWAY_EXPORT void nvshmem_finalize() {
+  guard("nvshmem_finalize", [] {
+    PeState& state = pe_state();
+    if (state.inits == 0) fail(Status::invalid_value, "called before nvshmem_init");
+    if (--state.inits == 0) state.world.reset();
+  });
+}
+
+CAUSEWAY_EXPORT void nvshmem_global_exit(int status) {
+  if (World* world = world_or_null()) world->bootstrap().global_exit(status);
+  std::fflush(nullptr);
+  _exit(status);
+}
+
+CAUSEWAY_EXPORT void nvshmem_query_thread(int* provided) {
+  guard("nvshmem_query_thread", [&] {
+    if (!provided) fail(Status::invalid_value, "provided must not be null");
+    *provided = NVSHMEM_THREAD_SERIALIZED;
+  });
+}
+
+CAUSEWAY_EXPORT int nvshmemx_init_status() {
+  const World* world = world_or_null();
+  if (!world) return NVSHMEM_STATUS_NOT_INITIALIZED;
+  return world->bound() ? NVSHMEM_STATUS_IS_INITIALIZED : NVSHMEM_STATUS_IS_BOOTSTRAPPED;
+}
+
+CAUSEWAY_EXPORT const char* causeway_last_error() { return pe_state().last_error.c_str(); }
+
+CAUSEWAY_EXPORT int causeway_prepare_launch(const char* call) {
+  return guard(call, [&] { world_of(call).bind(); });
+}
+
+CAUSEWAY_EXPORT int causeway_launch_failed(const char* call, const char* problem, int status) {
+  note_error(fmt::format("{}: {}", call, problem));
+  return status;
+}
+
+CAUSEWAY_EXPORT void causeway_register_unit(const UnitRegistration* unit) {
+  guard("loading a program", [&] {
+    if (unit->abi != kDeviceAbi)
+      fail(Status::internal, "{} was compiled with headers of another build (ABI {:#x}) than this library ({:#x})", unit->file,
+           unit->abi, kDeviceAbi);
+    PeState& state = pe_state();
+    std::lock_guard lock(state.units_mutex);
+    state.units.push_back(unit);
+    if (state.world) state.world->fill_unit(*unit);
+  });
+}
+
+CAUSEWAY_EXPORT void causeway_unregister_unit(const UnitRegistration* unit) {
+  PeState& state = pe_state();
+  std::lock_guard lock(state.units_mutex);
+  std::erase(state.units, unit);
+}

@@ -1,0 +1,71 @@
+// Symmetric memory: the C edge of the heap.
+#include <causeway/api/export.hpp>
+#include <causeway/api/guard.hpp>
+#include <causeway/runtime/machine_host.hpp>
+#include <causeway/runtime/world.hpp>
+#include <dlfcn.h>
+
+#include <bit>
+
+namespace causeway {
+namespace {
+
+/// Where a call came from, in words: "prog (main+0x52)".
+std::string call_site(const void* address) {
+  Dl_info info{};
+  if (!address || dladdr(address, &info) == 0 || !info.dli_fname) return fmt::format("{}", address);
+  std::string file = info.dli_fname;
+  file = file.substr(file.rfind('/') + 1);
+  const auto at = reinterpret_cast<uintptr_t>(address);
+  if (info.dli_sname) return fmt::format("{} ({}+{:#x})", file, info.dli_sname, at - reinterpret_cast<uintptr_t>(info.dli_saddr));
+  return fmt::format("{}+{:#x}", file, at - reinterpret_cast<uintptr_t>(info.dli_fbase));
+}
+
+void* allocate(const char* call, size_t bytes, size_t alignment, bool zeroed, const void* caller) {
+  void* block = nullptr;
+  guard(call, [&] {
+    World& world = world_of(call);
+    if (alignment == 0 || !std::has_single_bit(alignment))
+      fail(Status::invalid_value, "alignment is {}: must be a power of two", alignment);
+    void* made = world.allocate(bytes, alignment, call_site(caller));
+    if (zeroed) machine_host::zero(made, bytes);
+    // Collective calls end with everyone: zeroed memory is zero before any peer can write to it.
+    world.bootstrap().barrier(call);
+    if (bytes > 0) block = made;
+    else world.free(made, "size 0");
+  });
+  return block;
+}
+
+}  // namespace
+}  // namespace causeway
+
+using namespace causeway;
+
+CAUSEWAY_EXPORT void* nvshmem_malloc(size_t size) {
+  return allocate("nvshmem_malloc", size, 1, false, __builtin_return_address(0));
+}
+
+CAUSEWAY_EXPORT void* nvshmem_calloc(size_t count, size_t size) {
+  size_t bytes = 0;
+  if (__builtin_mul_overflow(count, size, &bytes)) {
+    guard("nvshmem_calloc", [&] { fail(Status::invalid_value, "count {} times size {} is more than a size_t", count, size); });
+    return nullptr;
+  }
+  return allocate("nvshmem_calloc", bytes, 1, true, __builtin_return_address(0));
+}
+
+CAUSEWAY_EXPORT void* nvshmem_align(size_t alignment, size_t size) {
+  return allocate("nvshmem_align", size, alignment, false, __builtin_return_address(0));
+}
+
+CAUSEWAY_EXPORT void nvshmem_free(void* ptr) {
+  const void* caller = __builtin_return_address(0);
+  guard("nvshmem_free", [&] {
+    World& world = world_of("nvshmem_free");
+    if (!ptr) return;
+    // Kernels that still use the block must be through before it is given out again.
+    machine_host::synchronize_device();
+    world.free(ptr, call_site(caller));
+  });
+}

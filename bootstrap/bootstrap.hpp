@@ -1,0 +1,81 @@
+// How the PEs of a job find each other: an all-gather, a barrier and an end for all, before there is any heap.
+#pragma once
+#include <causeway/bootstrap/job_shape.hpp>
+#include <causeway/bootstrap/unique_id.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace causeway {
+
+/// The PEs of one job. Collective calls are made by one thread per PE, in the same order on every PE.
+class Bootstrap {
+ public:
+  static constexpr std::size_t bytes_max = std::size_t{16} << 20;
+
+  virtual ~Bootstrap() = default;
+  [[nodiscard]] virtual int pe() const = 0;
+  [[nodiscard]] virtual int pes() const = 0;
+
+  /// Collective. Every PE gives `mine` (0 to 16 MiB, sizes may differ) and gets what all gave, in PE order. `step` names
+  /// the phase ("exchange of host names"); it appears in every error and must be equal on all PEs.
+  /// Throws Error when a PE died or left, when PEs disagree about the step, or when the connection is lost. Waits
+  /// without limit for a PE that lives but does not come, and reports who is missing (BootstrapOptions::report_after).
+  virtual std::vector<std::vector<std::byte>> allgather(std::span<const std::byte> mine, std::string_view step) = 0;
+
+  /// Collective. Returns when every PE has called it; errors as for allgather.
+  virtual void barrier(std::string_view step);
+
+  /// Ends the whole job with this exit status (its low 8 bits), also PEs that are not in a call now. Any thread may
+  /// call it. Returns only if it cannot: then the caller has to end its own process.
+  virtual void global_exit(int status) = 0;
+
+  /// For `causeway info` and error texts: "launcher", "unique id at 10.0.0.1:4711", "alone".
+  [[nodiscard]] virtual std::string describe() const = 0;
+
+  /// The node that the launcher's --nodes puts this PE on; -1 when none was given (then PEs are grouped by host).
+  [[nodiscard]] virtual int node_of(int pe) const;
+
+  /// PEs known to have died, in PE order. Any thread may ask: a wait that does not end can name the reason.
+  [[nodiscard]] virtual std::vector<int> lost_pes() const;
+};
+
+/// How long a bootstrap waits, and whom it tells.
+struct BootstrapOptions {
+  std::chrono::milliseconds connect_timeout{120'000};  ///< until the job's hub must have been reached
+  std::chrono::milliseconds report_after{30'000};      ///< a gather that takes longer names the missing PEs, and waits on
+  std::function<void(const std::string&)> report;      ///< gets such reports, called on a thread of the bootstrap;
+                                                       ///< default: a line on standard error
+};
+
+/// What `causeway run` tells a PE through the environment.
+struct LauncherEnvironment {
+  int pe = 0;                ///< CAUSEWAY_PE
+  int pes = 1;               ///< CAUSEWAY_PES
+  std::optional<int> nodes;  ///< CAUSEWAY_NODES, only with --nodes
+  int socket = -1;           ///< CAUSEWAY_BOOTSTRAP_FD
+  std::string job;           ///< CAUSEWAY_JOB, 32 hexadecimal digits
+};
+
+/// What the launcher set; nothing when this program was started without it. Throws Error on malformed values.
+[[nodiscard]] std::optional<LauncherEnvironment> read_launcher_environment();
+
+/// A job of one PE, for a program that was started by itself.
+[[nodiscard]] std::unique_ptr<Bootstrap> make_bootstrap_alone();
+
+/// Joins the job of `causeway run`. May be called again after the returned object is gone (a second nvshmem_init).
+[[nodiscard]] std::unique_ptr<Bootstrap> make_bootstrap_launcher(const LauncherEnvironment& environment,
+                                                                 const BootstrapOptions& options = {});
+
+/// Joins the job whose hub the maker of `id` runs. Every PE calls it with the same id and pes, and its own pe.
+[[nodiscard]] std::unique_ptr<Bootstrap> make_bootstrap_unique_id(const UniqueId& id, int pe, int pes,
+                                                                  const BootstrapOptions& options = {});
+
+}  // namespace causeway

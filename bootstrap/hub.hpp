@@ -1,0 +1,88 @@
+// The middle of the star: accepts the PEs of one job, answers their gathers, and tells all when one is lost or the job ends.
+//
+// A hub has no thread of its own: its owner calls watch(), poll() and turn() in a loop (hub_service.hpp for unique ids,
+// the launcher's loop for `causeway run`). Nothing in it blocks. What a stranger sends can only end the stranger's own
+// connection: frames are bounded before memory is spent on them, a hello must carry the secret and come within 10 s, and
+// at most strangers_max connections may be undecided at a time (the oldest goes).
+#pragma once
+#include <causeway/base/unique_fd.hpp>
+#include <causeway/bootstrap/connection.hpp>
+#include <causeway/bootstrap/membership.hpp>
+#include <poll.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace causeway {
+
+struct HubSettings {
+  Secret secret{};
+  HubName name{};
+  int pes = 0;  ///< fixed number of PEs; 0: the first PE says it
+  std::chrono::milliseconds hello_timeout{10'000};
+  std::size_t strangers_max = 512;
+  /// Called when a PE ends the job for all.
+  std::function<void(int pe, int status)> on_exit;
+};
+
+class Hub {
+ public:
+  explicit Hub(HubSettings settings) : settings_(std::move(settings)), membership_(settings_.pes) {}
+
+  /// Accepts connections on this non-blocking socket.
+  void listen_on(UniqueFd listener) { listener_ = std::move(listener); }
+  /// A connected socket on which only `pe` may say hello, now, later, never or several times.
+  void add_socket_of(int pe, UniqueFd socket);
+
+  /// Appends what the hub waits for. turn() takes exactly these entries, after poll().
+  void watch(std::vector<pollfd>& set) const;
+  void turn(std::span<const pollfd> polled);
+  /// When turn() must be called even if nothing happens.
+  [[nodiscard]] std::optional<Clock::time_point> next_deadline() const;
+
+  /// The owner knows that this PE died (its socket may still be held open by a child of it).
+  void lose(int pe, const std::string& cause);
+  /// Ends the job for all PEs, as if a PE had asked for it.
+  void end_job(int pe, int status);
+  /// Tells the PEs that the hub goes away. Then turn() it until idle(), or give up.
+  void close();
+
+  [[nodiscard]] bool used() const { return used_; }          ///< a PE has joined at some time
+  [[nodiscard]] bool present(int pe) const { return membership_.present(pe); }
+  [[nodiscard]] bool idle() const;                           ///< nothing left to deliver
+
+ private:
+  struct Ending {
+    int pe, status;
+    Clock::time_point last_at;  // when at the latest the PE in this process is told
+    bool told_last = false;
+  };
+
+  void accept_some();
+  void drop_oldest_stranger();
+  void read(Connection& connection);
+  void handle(Connection& connection, const wire::Frame& frame);
+  void handle_hello(Connection& connection, const wire::Frame& frame);
+  void goodbye(Connection& connection);
+  void refuse(Connection& connection, const std::string& why);
+  void finish(Connection& connection);
+  void lost(Connection& connection, const std::string& cause);
+  void deliver_answers();
+  void finish_ending();
+  void expire();
+  [[nodiscard]] Connection* connection_of(int pe);
+
+  HubSettings settings_;
+  UniqueFd listener_;
+  Membership membership_;
+  std::vector<std::unique_ptr<Connection>> connections_;
+  std::optional<Ending> ending_;
+  std::optional<Clock::time_point> accept_again_at_;  // after the process ran out of descriptors
+  bool used_ = false;
+};
+
+}  // namespace causeway

@@ -1,0 +1,251 @@
+// See hub_client.hpp.
+#include <causeway/base/error.hpp>
+#include <causeway/bootstrap/hub_client.hpp>
+#include <causeway/bootstrap/random_bytes.hpp>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <limits>
+#include <system_error>
+
+namespace causeway {
+
+using wire::Frame;
+using wire::FrameReader;
+using wire::FrameType;
+using wire::FrameWriter;
+
+namespace {
+constexpr auto goodbye_patience = std::chrono::seconds(2);
+constexpr std::uint64_t any_size = std::numeric_limits<std::uint64_t>::max() / 2;  // the hub has proved itself
+}
+
+HubClient::HubClient(UniqueFd socket, wire::FrameCutter cutter, HubClientSettings settings)
+    : settings_(std::move(settings)),
+      socket_(std::move(socket)),
+      cutter_(std::move(cutter)),
+      leave_(::eventfd(0, EFD_CLOEXEC)) {
+  if (!leave_) fail_errno("cannot make an eventfd for the bootstrap");
+  say_hello();
+  reader_.emplace([this] { read_until_goodbye(); });
+}
+
+HubClient::~HubClient() {
+  if (!reader_->in_its_process()) return;  // a forked child: the connection is the parent's
+  try {
+    send(FrameWriter(FrameType::goodbye).finish());
+  } catch (const Error&) {  // the hub is gone: nobody to take leave of
+  }
+  const std::uint64_t one = 1;
+  (void)!::write(leave_.get(), &one, sizeof one);
+  reader_.reset();
+}
+
+void HubClient::say_hello() {
+  wire::Hello hello{wire::format,          settings_.secret, settings_.pe, settings_.pes,
+                    static_cast<std::uint32_t>(::getpid()), host_hash(), {}};
+  fill_random(hello.nonce);
+  try {
+    send(FrameWriter(FrameType::hello).value(hello).finish());
+    for (;;) {  // other frames are what a program that died left unread on the launcher's socket
+      const Frame frame = receive_frame(socket_.get(), cutter_, any_size, settings_.deadline);
+      if (frame.type == FrameType::welcome && FrameReader(frame.body).value<wire::Nonce>() == hello.nonce) return;
+      if (frame.type == FrameType::refused)
+        fail(Status::invalid_value, "the job's hub refused it: {}", FrameReader(frame.body).text());
+    }
+  } catch (const Error& error) {
+    throw Error(error.status(), fmt::format("PE {} of {} cannot join the job ({}): {}", settings_.pe, settings_.pes,
+                                            settings_.where, error.what()));
+  }
+}
+
+void HubClient::send(std::span<const std::byte> frame) {
+  const std::lock_guard lock(send_mutex_);
+  send_all(socket_.get(), frame);
+}
+
+std::vector<std::vector<std::byte>> HubClient::allgather(std::span<const std::byte> mine, std::string_view step) {
+  if (mine.size() > bytes_max)
+    fail_in_step(step, fmt::format("{} bytes to gather; at most {} are accepted", mine.size(), bytes_max));
+  step = step.substr(0, wire::step_bytes_max);
+  FrameWriter gather(FrameType::gather);
+  gather.reserve(mine.size() + step.size() + 24);
+  {
+    const std::lock_guard lock(mutex_);
+    if (!broken_.empty()) fail_in_step(step, broken_);
+    const Clock::time_point now = Clock::now();
+    pending_ = Pending{std::string(step), now, now + settings_.options.report_after, std::nullopt};
+    gather.value(sequence_++).text(step).block(mine);
+  }
+  try {
+    send(gather.finish());
+  } catch (const Error&) {
+    // The hub may have said why before the connection went: the reader thread finds that, or the end, and wakes us.
+    (void)::shutdown(socket_.get(), SHUT_WR);
+  }
+  std::unique_lock lock(mutex_);
+  answered_.wait(lock, [this] { return pending_->answer || !broken_.empty(); });
+  const std::optional<Frame> answer = std::move(pending_->answer);
+  pending_.reset();
+  if (!answer) fail_in_step(step, broken_);
+  lock.unlock();
+  if (answer->type == FrameType::failed) fail_in_step(step, FrameReader(answer->body).text());
+  return unpack(*answer, step);
+}
+
+std::vector<std::vector<std::byte>> HubClient::unpack(const Frame& all, std::string_view step) const {
+  std::vector<std::vector<std::byte>> result;
+  result.reserve(static_cast<std::size_t>(settings_.pes));
+  try {
+    FrameReader reader(all.body);
+    for (int pe = 0; pe < settings_.pes; ++pe) {
+      const auto bytes = reader.block();
+      result.emplace_back(bytes.begin(), bytes.end());
+    }
+  } catch (const Error& error) {
+    fail_in_step(step, error.what());
+  }
+  return result;
+}
+
+void HubClient::global_exit(int status) {
+  std::fflush(nullptr);  // the reader thread ends this process without flushing
+  try {
+    send(FrameWriter(FrameType::exit).value(std::int32_t{status}).finish());
+  } catch (const Error&) {
+    return;
+  }
+  // The hub answers everybody, this PE last if it lives here, and the reader thread ends the process.
+  const auto give_up_at = Clock::now() + std::chrono::seconds(5);
+  std::unique_lock lock(mutex_);
+  while (broken_.empty() && Clock::now() < give_up_at) {
+    lock.unlock();
+    (void)::poll(nullptr, 0, 10);
+    lock.lock();
+  }
+}
+
+int HubClient::node_of(int pe) const {
+  return settings_.nodes ? node_by_block(pe, settings_.pes, *settings_.nodes) : -1;
+}
+
+std::vector<int> HubClient::lost_pes() const {
+  const std::lock_guard lock(mutex_);
+  return lost_;
+}
+
+void HubClient::read_until_goodbye() {
+  std::vector<std::byte> chunk(256 * 1024);
+  std::optional<Clock::time_point> give_up_at;  // once this PE has said goodbye
+  while (!give_up_at || Clock::now() < *give_up_at) {
+    pollfd set[] = {{socket_.get(), POLLIN, 0}, {give_up_at ? -1 : leave_.get(), POLLIN, 0}};
+    (void)::poll(set, 2, give_up_at ? poll_ms(*give_up_at) : reader_wait_ms());
+    if (set[1].revents != 0) give_up_at = Clock::now() + goodbye_patience;
+    if (set[0].revents != 0 && !read_frames(chunk)) return;
+    ask_who_is_missing_when_due();
+  }
+}
+
+bool HubClient::read_frames(std::span<std::byte> chunk) {
+  const ssize_t got = ::recv(socket_.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return true;
+  if (got <= 0) {
+    break_connection(got == 0 ? "the hub's process has ended or closed the connection"
+                              : "the connection to the hub broke: " + std::generic_category().message(errno));
+    return false;
+  }
+  try {
+    cutter_.append(chunk.first(static_cast<std::size_t>(got)));
+    while (auto frame = cutter_.next(any_size)) {
+      if (frame->type == FrameType::goodbye) return false;
+      take_frame(std::move(*frame));
+    }
+  } catch (const Error& error) {
+    break_connection(fmt::format("the hub sent {}", error.what()));
+    return false;
+  }
+  return true;
+}
+
+void HubClient::take_frame(Frame frame) {
+  FrameReader reader(frame.body);
+  switch (frame.type) {
+    case FrameType::exit: {
+      (void)reader.value<std::int32_t>();  // the PE that asked for it
+      ::_exit(reader.value<std::int32_t>());
+    }
+    case FrameType::missing:
+      return report_missing(reader.text());
+    case FrameType::closed:
+      return break_connection("the process that served the job's hub has ended");
+    case FrameType::refused:
+      return break_connection("the hub ended the connection: " + reader.text());
+    case FrameType::lost: {
+      const int pe = reader.value<std::int32_t>();
+      const std::lock_guard lock(mutex_);
+      lost_.insert(std::upper_bound(lost_.begin(), lost_.end(), pe), pe);
+      return;
+    }
+    default: {
+      const std::lock_guard lock(mutex_);
+      if (!pending_) return;  // an answer to a call that has failed already
+      pending_->answer = std::move(frame);
+      answered_.notify_all();
+    }
+  }
+}
+
+int HubClient::reader_wait_ms() const {
+  const std::lock_guard lock(mutex_);
+  // With nothing pending, look again after a report's time: a gather begun meanwhile is then not late.
+  return poll_ms(pending_ && !pending_->answer ? pending_->report_at : Clock::now() + settings_.options.report_after);
+}
+
+void HubClient::ask_who_is_missing_when_due() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!pending_ || pending_->answer || Clock::now() < pending_->report_at) return;
+    pending_->report_at = Clock::now() + settings_.options.report_after;
+  }
+  // If the PE's thread is still sending its part, the hub could not tell yet, and this thread must not wait for it.
+  const std::unique_lock lock(send_mutex_, std::try_to_lock);
+  if (!lock) return;
+  try {
+    send_all(socket_.get(), FrameWriter(FrameType::who).finish());
+  } catch (const Error&) {  // the next read finds the cause
+  }
+}
+
+void HubClient::report_missing(const std::string& who) {
+  std::string text;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!pending_) return;
+    const double waited_s = std::chrono::duration<double>(Clock::now() - pending_->since).count();
+    text = fmt::format("causeway: PE {} has waited {:.0f} s in step '{}' of the bootstrap ({}) for: {}", settings_.pe,
+                       waited_s, pending_->step, settings_.where, who);
+  }
+  if (settings_.options.report)
+    settings_.options.report(text);
+  else
+    fmt::print(stderr, "{}\n", text);
+}
+
+void HubClient::break_connection(const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  if (broken_.empty()) broken_ = why;
+  answered_.notify_all();
+}
+
+void HubClient::fail_in_step(std::string_view step, const std::string& why) const {
+  fail(Status::internal, "PE {} of {}, step '{}' of the bootstrap ({}): {}", settings_.pe, settings_.pes, step,
+       settings_.where, why);
+}
+
+}  // namespace causeway

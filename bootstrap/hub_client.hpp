@@ -1,0 +1,76 @@
+// A PE's side of a hub: the bootstrap over one connected socket, for unique ids and for the launcher alike.
+#pragma once
+#include <causeway/base/unique_fd.hpp>
+#include <causeway/bootstrap/bootstrap.hpp>
+#include <causeway/bootstrap/quiet_thread.hpp>
+#include <causeway/bootstrap/socket_io.hpp>
+#include <causeway/bootstrap/wire.hpp>
+
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+
+namespace causeway {
+
+/// Who the PE is and how its connection was made.
+struct HubClientSettings {
+  int pe = 0, pes = 1;
+  Secret secret{};
+  std::optional<int> nodes;    ///< the launcher's --nodes
+  std::string where;           ///< describe()
+  BootstrapOptions options;
+  Clock::time_point deadline;  ///< for the hub's welcome
+};
+
+/// One thread reads all that the hub sends: answers go to the PE's waiting thread, news of lost PEs are noted, and an
+/// exit ends the process on the spot, whatever its other threads do.
+class HubClient final : public Bootstrap {
+ public:
+  HubClient(UniqueFd socket, wire::FrameCutter cutter, HubClientSettings settings);
+  ~HubClient() override;
+
+  [[nodiscard]] int pe() const override { return settings_.pe; }
+  [[nodiscard]] int pes() const override { return settings_.pes; }
+  std::vector<std::vector<std::byte>> allgather(std::span<const std::byte> mine, std::string_view step) override;
+  void global_exit(int status) override;
+  [[nodiscard]] std::string describe() const override { return settings_.where; }
+  [[nodiscard]] int node_of(int pe) const override;
+  [[nodiscard]] std::vector<int> lost_pes() const override;
+
+ private:
+  struct Pending {
+    std::string step;
+    Clock::time_point since;
+    Clock::time_point report_at;
+    std::optional<wire::Frame> answer;
+  };
+
+  void say_hello();
+  void read_until_goodbye();
+  [[nodiscard]] bool read_frames(std::span<std::byte> chunk);
+  void take_frame(wire::Frame frame);
+  void ask_who_is_missing_when_due();
+  [[nodiscard]] int reader_wait_ms() const;
+  void report_missing(const std::string& who);
+  void break_connection(const std::string& why);
+  void send(std::span<const std::byte> frame);
+  [[noreturn]] void fail_in_step(std::string_view step, const std::string& why) const;
+  [[nodiscard]] std::vector<std::vector<std::byte>> unpack(const wire::Frame& all, std::string_view step) const;
+
+  HubClientSettings settings_;
+  UniqueFd socket_;
+  wire::FrameCutter cutter_;  // the reader thread's, once it runs
+  UniqueFd leave_;            // eventfd: tells the reader thread that the goodbye was sent
+
+  std::mutex send_mutex_;  // keeps frames whole
+  mutable std::mutex mutex_;
+  std::condition_variable answered_;
+  std::optional<Pending> pending_;  // guarded by mutex_, as are the following
+  std::uint64_t sequence_ = 0;
+  std::string broken_;
+  std::vector<int> lost_;
+
+  std::optional<QuietThread> reader_;
+};
+
+}  // namespace causeway

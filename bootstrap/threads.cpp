@@ -1,0 +1,81 @@
+// See threads.hpp.
+#include <causeway/base/error.hpp>
+#include <causeway/bootstrap/threads.hpp>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace causeway {
+
+std::vector<std::vector<std::byte>> ThreadsMeeting::allgather(int pe, std::span<const std::byte> mine,
+                                                              std::string_view step) {
+  std::unique_lock lock(mutex_);
+  const uint64_t generation = generation_;
+  given_[size_t(pe)].assign(mine.begin(), mine.end());
+  steps_[size_t(pe)] = step;
+  if (++arrived_ == pes_) {
+    disagreement_.clear();
+    for (int other = 1; other < pes_ && disagreement_.empty(); ++other)
+      if (steps_[size_t(other)] != steps_[0])
+        disagreement_ = fmt::format("PEs disagree: PE 0 is in step '{}', PE {} in step '{}'", steps_[0], other,
+                                    steps_[size_t(other)]);
+    result_ = given_;
+    arrived_ = 0;
+    ++generation_;
+    changed_.notify_all();
+  }
+  while (generation_ == generation) {
+    if (!left_.empty()) {
+      --arrived_;
+      fail(Status::internal, "PE {} left the job during step '{}'", left_.front(), step);
+    }
+    if (give_way_) {
+      lock.unlock();
+      give_way_();
+      lock.lock();
+    } else {
+      changed_.wait(lock);
+    }
+  }
+  // Nobody can start the next meeting's result before this PE has joined it, so result_ is still this meeting's.
+  if (!disagreement_.empty()) fail(Status::symmetry, "{}", disagreement_);
+  return result_;
+}
+
+void ThreadsMeeting::leave(int pe) {
+  std::lock_guard lock(mutex_);
+  left_.push_back(pe);
+  changed_.notify_all();
+}
+
+namespace {
+
+class ThreadsBootstrap : public Bootstrap {
+ public:
+  ThreadsBootstrap(std::shared_ptr<ThreadsMeeting> meeting, int pe) : meeting_(std::move(meeting)), pe_(pe) {}
+  [[nodiscard]] int pe() const override { return pe_; }
+  [[nodiscard]] int pes() const override { return meeting_->pes(); }
+  std::vector<std::vector<std::byte>> allgather(std::span<const std::byte> mine, std::string_view step) override {
+    return meeting_->allgather(pe_, mine, step);
+  }
+  void global_exit(int status) override {
+    std::fflush(nullptr);
+    _exit(status & 0xff);
+  }
+  [[nodiscard]] std::string describe() const override { return "threads of one process"; }
+  [[nodiscard]] int node_of(int pe) const override {
+    return meeting_->nodes() > 0 ? node_by_block(pe, pes(), meeting_->nodes()) : -1;
+  }
+
+ private:
+  std::shared_ptr<ThreadsMeeting> meeting_;
+  int pe_;
+};
+
+}  // namespace
+
+std::unique_ptr<Bootstrap> make_bootstrap_threads(std::shared_ptr<ThreadsMeeting> meeting, int pe) {
+  return std::make_unique<ThreadsBootstrap>(std::move(meeting), pe);
+}
+
+}  // namespace causeway

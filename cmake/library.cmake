@@ -1,0 +1,24 @@
+# The two libraries, from one tree.
+file(GLOB common_sources CONFIGURE_DEPENDS
+  base/*.cpp bootstrap/*.cpp heap/*.cpp team/*.cpp runtime/*.cpp api/*.cpp)
+set(cpu_only runtime/pe_state_cpu.cpp runtime/machine_host_cpu.cpp runtime/run_threads_cpu.cpp api/exports_cpu.cpp)
+list(TRANSFORM cpu_only PREPEND ${PROJECT_SOURCE_DIR}/)
+list(REMOVE_ITEM common_sources ${cpu_only})
+
+# What the tools use as well: no machine, no heap.
+file(GLOB core_sources CONFIGURE_DEPENDS base/*.cpp bootstrap/*.cpp runtime/settings*.cpp runtime/topology.cpp)
+list(REMOVE_ITEM common_sources ${core_sources})
+
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
+find_package(Boost 1.74 REQUIRED COMPONENTS context)
+
+file(GLOB cpu_sources CONFIGURE_DEPENDS machine/cpu/*.cpp backend/cpu/*.cpp emulator/runtime/*.cpp)
+add_library(causeway_core STATIC ${core_sources})
+target_link_libraries(causeway_core PRIVATE causeway_flags PUBLIC fmt::fmt PkgConfig::HWLOC)
+
+add_library(causeway_cpu SHARED ${common_sources} ${cpu_only} ${cpu_sources})
+add_dependencies(causeway_cpu causeway_generated)
+target_compile_definitions(causeway_cpu PRIVATE CAUSEWAY_LIBRARY=1 CAUSEWAY_CPU=1)
+target_include_directories(causeway_cpu SYSTEM PRIVATE emulator/include)
+target_link_libraries(causeway_cpu PRIVATE causeway_flags causeway_core Boost::context ${CMAKE_DL_LIBS})

@@ -1,0 +1,3 @@
+# Tests: tests/unit mirrors the tree.
+find_package(GTest REQUIRED)
+include(GoogleTest)

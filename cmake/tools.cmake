@@ -1,0 +1,9 @@
+# The `causeway` program: run, cc, info.
+find_package(CLI11 REQUIRED)
+find_package(nlohmann_json REQUIRED)
+file(GLOB tool_sources CONFIGURE_DEPENDS tools/*.cpp emulator/translate/*.cpp)
+add_executable(causeway ${tool_sources})
+add_dependencies(causeway causeway_generated)
+target_compile_definitions(causeway PRIVATE CAUSEWAY_CPU=1 CAUSEWAY_LIBRARY=1)
+target_link_libraries(causeway PRIVATE causeway_flags causeway_core causeway_cpu CLI11::CLI11 nlohmann_json::nlohmann_json
+                                       ${CMAKE_DL_LIBS})

@@ -1,0 +1,3 @@
+// Stand-in for CUDA's header of this name: half and half2.
+#pragma once
+#include "causeway_emulator/half.h"

@@ -1,0 +1,54 @@
+// Which lanes reach a call together. Fibers have no common program counter, so lanes that come to the same call are
+// gathered: each waits, letting the others run, until all live lanes of the warp have come or nobody new came for two
+// turns. All gathered lanes get the same answer, which is what programs need: they go on to exchange values among these
+// lanes. A lane that comes later forms a gathering of its own, as diverged lanes do on a GPU.
+// A block's fibers run on one OS thread, so no lock is needed.
+#include <causeway_emulator.h>
+
+#include <map>
+#include <memory>
+#include <tuple>
+
+namespace causeway::emulator {
+namespace {
+
+struct Gathering {
+  unsigned lanes = 0;
+  bool closed = false;
+};
+using Place = std::tuple<const cpu::Block*, unsigned, const void*>;  // block, warp, call
+
+std::map<Place, std::shared_ptr<Gathering>>& open_gatherings() {
+  thread_local std::map<Place, std::shared_ptr<Gathering>> open;
+  return open;
+}
+
+void close(const Place& place, Gathering& gathering) {
+  gathering.closed = true;
+  open_gatherings().erase(place);
+}
+
+}  // namespace
+
+__attribute__((noinline)) unsigned converged_lanes() {
+  const cpu::Thread* self = cpu::current;
+  if (!self) return 1;
+  constexpr int kQuietTurns = 2;
+  const Place place{self->home, self->warp, __builtin_return_address(0)};
+  auto& slot = open_gatherings()[place];
+  if (!slot) slot = std::make_shared<Gathering>();
+  const std::shared_ptr<Gathering> gathering = slot;
+  gathering->lanes |= 1u << self->lane;
+  for (int quiet = 0; !gathering->closed;) {
+    const unsigned seen = gathering->lanes;
+    if (seen == cpu::active_mask() || quiet == kQuietTurns) {
+      close(place, *gathering);
+      break;
+    }
+    cpu::yield();
+    quiet = gathering->lanes == seen ? quiet + 1 : 0;
+  }
+  return gathering->lanes;
+}
+
+}  // namespace causeway::emulator

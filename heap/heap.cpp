@@ -1,0 +1,153 @@
+// See heap.hpp.
+#include <causeway/base/error.hpp>
+#include <causeway/heap/fd_exchange.hpp>
+#include <causeway/heap/heap.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace causeway {
+namespace {
+
+std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text.data(), text.size())); }
+std::string text_of(const std::vector<std::byte>& raw) {
+  return {reinterpret_cast<const char*>(raw.data()), raw.size()};
+}
+
+/// Collective: throws on every PE if one of them has an error, with that PE's text.
+void agree_on_success(Bootstrap& bootstrap, const std::string& error, std::string_view step) {
+  const auto all = bootstrap.allgather(bytes_of(error), step);
+  for (size_t pe = 0; pe < all.size(); ++pe)
+    if (!all[pe].empty()) fail(Status::out_of_memory, "PE {}: {}", pe, text_of(all[pe]));
+}
+
+size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
+
+}  // namespace
+
+Heap::Heap(Memory& memory, Bootstrap& bootstrap, const HeapOptions& options)
+    : memory_(memory), bootstrap_(bootstrap),
+      segment_bytes_(round_up(options.first_segment_bytes, memory.granularity())) {
+  reserve(options.stride ? options.stride : memory.stride_wanted());
+  try {
+    grow(segment_bytes_);
+  } catch (...) {
+    memory_.release(reserved_, reserved_bytes_);
+    throw;
+  }
+}
+
+Heap::~Heap() {
+  for (auto& mapping : mappings_) memory_.unmap(*mapping.segment, mapping.place);
+  mappings_.clear();
+  memory_.release(reserved_, reserved_bytes_);
+}
+
+void Heap::reserve(size_t wanted) {
+  // All PEs must use one stride: the least that any of them could get, tried downwards from what is wanted.
+  const size_t pes = size_t(bootstrap_.pes());
+  uint64_t stride = std::bit_ceil(std::max(wanted, segment_bytes_));
+  while (stride >= segment_bytes_ && !(reserved_ = memory_.reserve(stride * pes))) stride /= 2;
+  const uint64_t mine = reserved_ ? stride : 0;
+  const auto all = bootstrap_.allgather(std::as_bytes(std::span(&mine, 1)), "agreeing on the heap's stride");
+  uint64_t least = mine;
+  for (const auto& raw : all) {
+    uint64_t other = 0;
+    std::memcpy(&other, raw.data(), sizeof other);
+    least = std::min(least, other);
+  }
+  if (least == 0)
+    fail(Status::out_of_memory,
+         "no address space for the heaps of {} PEs of {} bytes each (NVSHMEM_SYMMETRIC_SIZE: try less)", pes,
+         segment_bytes_);
+  if (least != mine) {
+    memory_.release(reserved_, mine * pes);
+    reserved_ = memory_.reserve(least * pes);
+    if (!reserved_) fail(Status::out_of_memory, "address space of {} bytes was there and is gone", least * pes);
+  }
+  stride_ = least;
+  reserved_bytes_ = least * pes;
+  base_ = reinterpret_cast<uint64_t>(reserved_);
+}
+
+void Heap::grow(size_t bytes) {
+  std::string error;
+  std::unique_ptr<Segment> mine;
+  UniqueFd exported;
+  if (bytes > stride_ - bytes_) {
+    error = fmt::format("the heap cannot grow by {} bytes: {} are mapped and a heap ends at {} (CAUSEWAY_HEAP_STRIDE)",
+                        bytes, bytes_, stride_);
+  } else {
+    try {
+      mine = memory_.make(bytes);
+      exported = memory_.export_segment(*mine);
+    } catch (const Error& failure) {
+      error = failure.what();
+    }
+  }
+  agree_on_success(bootstrap_, error, "making a heap segment");
+
+  auto fds = exchange_fds(bootstrap_, exported.get(), "passing heap segments");
+  std::vector<Mapping> mapped;
+  try {
+    for (size_t pe = 0; pe < fds.size(); ++pe) {
+      const bool own = int(pe) == bootstrap_.pe();
+      Mapping mapping{own ? std::move(mine) : memory_.import_segment(std::move(fds[pe]), bytes),
+                      reinterpret_cast<char*>(base_ + pe * stride_ + bytes_)};
+      memory_.map(*mapping.segment, mapping.place);
+      mapped.push_back(std::move(mapping));
+    }
+  } catch (const Error& failure) {
+    error = failure.what();
+  }
+  try {
+    agree_on_success(bootstrap_, error, "mapping a heap segment");
+  } catch (...) {
+    for (auto& mapping : mapped) memory_.unmap(*mapping.segment, mapping.place);
+    throw;
+  }
+  for (auto& mapping : mapped) mappings_.push_back(std::move(mapping));
+  allocator_.add(bytes_, bytes);
+  bytes_ += bytes;
+}
+
+void Heap::agree(const std::string& what, const std::string& site) {
+  const std::string mine = fmt::format("call {}: {}", ++calls_, what);
+  const std::string card = mine + '\n' + site;
+  const auto all = bootstrap_.allgather(bytes_of(card), "comparing a memory call");
+  for (size_t pe = 0; pe < all.size(); ++pe) {
+    const std::string other = text_of(all[pe]);
+    const size_t end = other.find('\n');
+    const std::string first = text_of(all[0]);
+    const size_t first_end = first.find('\n');
+    if (other.compare(0, end, first, 0, first_end) == 0) continue;
+    fail(Status::symmetry, "memory calls differ between PEs: PE 0 does {} at {}, PE {} does {} at {}",
+         first.substr(0, first_end), first.substr(first_end + 1), pe, other.substr(0, end), other.substr(end + 1));
+  }
+}
+
+void* Heap::allocate(size_t bytes, size_t alignment, const std::string& site) {
+  agree(fmt::format("allocate {} bytes aligned to {}", bytes, alignment), site);
+  auto offset = allocator_.allocate(bytes, alignment);
+  if (!offset) {
+    // The new segment may join a free range at the heap's end, but it alone must do.
+    const size_t slack = alignment > Allocator::kAlignment ? alignment : 0;
+    if (bytes > SIZE_MAX / 2)
+      fail(Status::out_of_memory, "{} bytes asked for; a heap ends at {} bytes", bytes, stride_);
+    grow(std::max(round_up(bytes + slack + Allocator::kAlignment, memory_.granularity()),
+                  std::min<size_t>(segment_bytes_, stride_ - bytes_)));
+    offset = allocator_.allocate(bytes, alignment);
+  }
+  if (!offset) fail(Status::internal, "a fresh segment has no room for {} bytes", bytes);
+  return own() + *offset;
+}
+
+void Heap::free(void* block, const std::string& site) {
+  const uint64_t offset = uint64_t(static_cast<char*>(block) - own());
+  agree(fmt::format("free the block at offset {:#x}", offset), site);
+  if (!allocator_.free(offset))
+    fail(Status::invalid_value, "ptr {} (heap offset {:#x}) is not the beginning of an allocated block", block, offset);
+}
+
+}  // namespace causeway

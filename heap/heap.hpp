@@ -1,0 +1,59 @@
+// The symmetric heap of one PE: a reserved range in which every PE's heap lies at base + pe * stride, grown by segments.
+#pragma once
+#include <causeway/bootstrap/bootstrap.hpp>
+#include <causeway/heap/allocator.hpp>
+#include <causeway/heap/memory.hpp>
+
+#include <string>
+#include <vector>
+
+namespace causeway {
+
+struct HeapOptions {
+  size_t first_segment_bytes = size_t{1} << 30;
+  size_t stride = 0;  // 0: chosen
+};
+
+class Heap {
+ public:
+  /// Collective, like all members that say so.
+  Heap(Memory&, Bootstrap&, const HeapOptions&);
+  ~Heap();
+  Heap(const Heap&) = delete;
+  Heap& operator=(const Heap&) = delete;
+
+  /// Collective: the same size and alignment everywhere. `site` names the caller for the error text if they differ.
+  /// Grows the heap if it is full. Throws Error(symmetry), Error(out_of_memory).
+  void* allocate(size_t bytes, size_t alignment, const std::string& site);
+  /// Collective. Throws Error(invalid_value) if `block` is none, Error(symmetry) if PEs free different blocks.
+  void free(void* block, const std::string& site);
+
+  [[nodiscard]] uint64_t base() const { return base_; }      // of PE 0's heap
+  [[nodiscard]] uint64_t stride() const { return stride_; }
+  [[nodiscard]] char* own() const { return reinterpret_cast<char*>(base_ + uint64_t(bootstrap_.pe()) * stride_); }
+  [[nodiscard]] uint64_t bytes() const { return bytes_; }    // mapped so far
+  [[nodiscard]] const Allocator& allocator() const { return allocator_; }
+
+ private:
+  void reserve(size_t wanted);
+  void grow(size_t bytes);
+  /// Compares what all PEs are about to do; throws the same error on all if it differs.
+  void agree(const std::string& what, const std::string& site);
+
+  struct Mapping {
+    std::unique_ptr<Segment> segment;
+    char* place;
+  };
+
+  Memory& memory_;
+  Bootstrap& bootstrap_;
+  void* reserved_ = nullptr;
+  size_t reserved_bytes_ = 0;
+  uint64_t base_ = 0, stride_ = 0, bytes_ = 0;
+  size_t segment_bytes_;
+  uint64_t calls_ = 0;
+  std::vector<Mapping> mappings_;
+  Allocator allocator_;
+};
+
+}  // namespace causeway

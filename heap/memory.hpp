@@ -1,0 +1,38 @@
+// Makes memory that other PEs of the host can map. Backends implement it; the heap uses it.
+#pragma once
+#include <causeway/base/unique_fd.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace causeway {
+
+/// Physical memory: one's own or a peer's. Lives until destroyed; mappings of it end with unmap().
+class Segment {
+ public:
+  virtual ~Segment() = default;
+  [[nodiscard]] virtual size_t bytes() const = 0;
+};
+
+class Memory {
+ public:
+  virtual ~Memory() = default;
+  /// Segments and places are multiples of this.
+  [[nodiscard]] virtual size_t granularity() const = 0;
+  /// A stride at which no PE's heap can meet the next one's: a power of two above all memory there is.
+  [[nodiscard]] virtual size_t stride_wanted() const = 0;
+  /// Address space without memory, or null if there is not so much of it.
+  virtual void* reserve(size_t bytes) = 0;
+  virtual void release(void* base, size_t bytes) = 0;
+  /// Throws Error(out_of_memory) with what there was.
+  virtual std::unique_ptr<Segment> make(size_t bytes) = 0;
+  virtual UniqueFd export_segment(const Segment&) = 0;
+  virtual std::unique_ptr<Segment> import_segment(UniqueFd, size_t bytes) = 0;
+  virtual void map(Segment&, void* place) = 0;
+  virtual void unmap(Segment&, void* place) = 0;
+  [[nodiscard]] virtual size_t available() const = 0;
+  [[nodiscard]] virtual std::string describe() const = 0;
+};
+
+}  // namespace causeway

@@ -1,0 +1,3 @@
+// The host interface under its older path.
+#pragma once
+#include <nvshmem.h>

@@ -1,0 +1,3 @@
+// The host interface of the extensions under its older path.
+#pragma once
+#include <nvshmemx.h>

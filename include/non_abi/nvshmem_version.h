@@ -1,0 +1,3 @@
+// Version macros under their older path.
+#pragma once
+#include <causeway/api/types.h>

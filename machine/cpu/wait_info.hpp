@@ -1,0 +1,16 @@
+// What a waiting thread waits for, so that a hang can say so.
+#pragma once
+#include <cstdint>
+
+namespace causeway {
+
+/// Filled by spin_until; lives on the waiting thread's stack.
+struct WaitInfo {
+  const char* operation = "";  // "nvshmem_signal_wait_until", "barrier"
+  int peer = -1;               // the PE waited for; -1: any
+  const void* address = nullptr;
+  uint64_t expected = 0;
+  const char* comparison = "";  // "==", ">="
+};
+
+}  // namespace causeway

@@ -1,0 +1,244 @@
+// See worker.hpp.
+#include <causeway/base/error.hpp>
+#include <causeway/machine/cpu/context.hpp>
+#include <causeway/machine/cpu/operation.hpp>
+#include <causeway/machine/cpu/simulator.hpp>
+#include <causeway/machine/cpu/worker.hpp>
+#include <sched.h>
+#include <sys/mman.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace causeway::cpu {
+
+__thread Thread* current __attribute__((tls_model("initial-exec"))) = nullptr;
+__thread int ticks_left __attribute__((tls_model("initial-exec"))) = 64;
+
+namespace {
+
+constexpr int kTicksPerTurn = 64;
+constexpr size_t kStackBytes = 64 * 1024;
+constexpr size_t kArenaBytes = 232 * 1024;
+
+__thread Worker* worker_here = nullptr;
+
+size_t stack_bytes() {
+  const char* asked = std::getenv("CAUSEWAY_CPU_STACK");
+  const long bytes = asked ? std::atol(asked) : 0;
+  return bytes >= 16 * 1024 ? (size_t(bytes) + 4095) & ~size_t{4095} : kStackBytes;
+}
+
+void fiber_main(boost::context::detail::transfer_t from) {
+  first_arrival(from, worker_here->main());
+  sanitizer_acquire(&self().home->grid);
+  self().home->grid.kernel->run();
+  worker_here->end_fiber();
+}
+
+}  // namespace
+
+Worker* Worker::here() { return worker_here; }
+
+Worker::Worker() : stacks_(stack_bytes()) {
+  worker_here = this;
+#if CAUSEWAY_TSAN
+  main_.tsan = __tsan_get_current_fiber();
+#endif
+}
+
+Worker::~Worker() {
+  for (char* arena : arenas_) munmap(arena, kArenaBytes);
+  worker_here = nullptr;
+}
+
+char* Worker::take_arena() {
+  if (!arenas_.empty()) {
+    char* arena = arenas_.back();
+    arenas_.pop_back();
+    return arena;
+  }
+  // In the low 2 GiB, so that 32-bit shared-memory addresses (__cvta_generic_to_shared) are addresses.
+  void* arena = mmap(nullptr, kArenaBytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_32BIT, -1, 0);
+  if (arena == MAP_FAILED) fail_errno("no memory for a block's shared memory");
+  return static_cast<char*>(arena);
+}
+
+// ---------------------------------------------------------------- switching
+
+void Worker::prepare(Fiber& fiber) {
+  if (fiber.state == FiberState::fresh) {
+    fiber.stack = stacks_.take();
+    const size_t bytes = stacks_.stack_bytes();
+    fiber.stack_bottom = fiber.stack;
+    fiber.stack_bytes = bytes;
+    // Tops of neighbouring stacks are staggered: equal low address bits would all fall into the same cache sets.
+    const size_t stagger = fiber.linear % 16 * 128;
+    fiber.resume_at = boost::context::detail::make_fcontext(fiber.stack + bytes - stagger, bytes - stagger, fiber_main);
+    fiber.state = FiberState::ready;
+  }
+  current = &fiber;
+  ticks_left = simulated ? simulator_ticks() : kTicksPerTurn;
+}
+
+void Worker::go(Fiber& from, Fiber* to, bool last) {
+  if (to) prepare(*to);
+  switch_to(from, to ? static_cast<Coroutine&>(*to) : main_, last);
+  if (ended_stack_) stacks_.give(std::exchange(ended_stack_, nullptr));
+}
+
+void Worker::resume(Block& block, Fiber* fiber) {
+  PeContext* before = std::exchange(*pe_slot(), block.grid.pe);
+  block.spinning = false;
+  prepare(*fiber);
+  switch_to(main_, *fiber);
+  current = nullptr;
+  *pe_slot() = before;
+  if (ended_stack_) stacks_.give(std::exchange(ended_stack_, nullptr));
+}
+
+void Worker::yield() {
+  Fiber& fiber = self();
+  Block& block = *fiber.home;
+  const bool all_started = block.started >= block.threads;
+  if (simulated || block.grid.failed || (all_started && ++block.yields > block.queued + 1)) {
+    block.yields = 0;
+    block.spinning = true;
+    block.push(&fiber);
+    go(fiber, nullptr, false);
+    return;
+  }
+  if (!block.runnable()) return;
+  block.push(&fiber);
+  Fiber* next = block.pop();
+  if (next != &fiber) {
+    go(fiber, next, false);
+  } else {
+    fiber.state = FiberState::ready;
+    ticks_left = kTicksPerTurn;
+  }
+}
+
+void Worker::wait_at(const char* place) {
+  Fiber& fiber = self();
+  fiber.state = FiberState::waiting;
+  fiber.meets_at = place;
+  go(fiber, simulated ? nullptr : fiber.home->pop(), false);
+}
+
+void Worker::end_fiber() {
+  Fiber& fiber = self();
+  Block& block = *fiber.home;
+  sanitizer_release(&block.grid);
+  if (simulated) simulator_thread_ends(fiber);
+  if (StackPool::overflowed(fiber.stack))
+    fail_grid(fmt::format("a GPU thread used more than its {} bytes of stack (set CAUSEWAY_CPU_STACK)",
+                          stacks_.stack_bytes()));
+  block.leave(fiber);
+  fiber.state = FiberState::done;
+  ended_stack_ = std::exchange(fiber.stack, nullptr);
+  go(fiber, simulated ? nullptr : block.pop(), true);
+  __builtin_unreachable();
+}
+
+void Worker::fail_grid(const std::string& why) {
+  Fiber& fiber = self();
+  Grid& grid = fiber.home->grid;
+  const auto text = fmt::format("{}, block ({},{},{}) thread ({},{},{})", why, fiber.block.x, fiber.block.y,
+                                fiber.block.z, fiber.thread.x, fiber.thread.y, fiber.thread.z);
+  grid.failed = true;
+  grid.operation->device->fail(text);
+  fiber.state = FiberState::waiting;
+  fiber.meets_at = "trap";
+  go(fiber, nullptr, false);
+  __builtin_unreachable();
+}
+
+// ---------------------------------------------------------------- blocks
+
+bool Worker::admit_block() {
+  auto ticket = Pool::instance().take_block();
+  if (!ticket) return false;
+  auto block = std::make_unique<Block>(*ticket->grid, ticket->index, take_arena());
+  block->keep_alive = ticket->grid;
+#if CAUSEWAY_TSAN
+  // Created here, not by a fiber: a TSan fiber inherits its creator's clock, and races would vanish.
+  for (Fiber& fiber : block->fibers) fiber.tsan = __tsan_create_fiber(0);
+#endif
+  if (simulated) simulator_block_starts(*block);
+  blocks_.push_back(std::move(block));
+  return true;
+}
+
+void Worker::drop_fibers(Block& block) {
+  for (Fiber& fiber : block.fibers) {
+    if (fiber.stack) stacks_.give(std::exchange(fiber.stack, nullptr));
+#if CAUSEWAY_TSAN
+    __tsan_destroy_fiber(fiber.tsan);
+#endif
+  }
+}
+
+bool Worker::retire(size_t number) {
+  Block& block = *blocks_[number];
+  const std::shared_ptr<Grid> grid = block.keep_alive;
+  if (block.alive > 0 && !grid->failed) {
+    if (block.runnable()) return false;
+    report_deadlock(block);
+  }
+  drop_fibers(block);
+  if (simulated) simulator_block_ends(block);
+  arenas_.push_back(block.shared);
+  grid->operation->device->retire_threads(block.threads);
+  blocks_.erase(blocks_.begin() + long(number));
+  sanitizer_acquire(grid.get());
+  if (grid->blocks_left.fetch_sub(1) == 1) Operation::finish(grid->operation);
+  return true;
+}
+
+void Worker::report_deadlock(Block& block) {
+  block.grid.failed = true;
+  block.grid.operation->device->fail(fmt::format(
+      "deadlock in block ({},{},{}): {} of {} threads are alive and none can run: {}", block.index.x, block.index.y,
+      block.index.z, block.alive, block.threads, block.describe_waiting()));
+}
+
+bool Worker::run_task() {
+  OperationPtr task = Pool::instance().take_task();
+  if (!task) return false;
+  PeContext* before = std::exchange(*pe_slot(), task->pe);
+  if (task->task) task->task();
+  *pe_slot() = before;
+  Operation::finish(task);
+  return true;
+}
+
+void Worker::run() {
+  unsigned idle_rounds = 0;
+  for (;;) {
+    bool progress = run_task();
+    bool all_spin = true;
+    for (const auto& block : blocks_) all_spin = all_spin && block->spinning;
+    if (all_spin && admit_block()) progress = true;
+    if (blocks_.empty() && !progress) {
+      Pool::instance().wait_for_work();
+      continue;
+    }
+    for (size_t i = 0; i < blocks_.size();) {
+      Block& block = *blocks_[i];
+      if (!block.grid.failed)
+        if (Fiber* fiber = block.pop()) resume(block, fiber);
+      if (retire(i)) {
+        progress = true;
+      } else {
+        progress = progress || !block.spinning;
+        ++i;
+      }
+    }
+    idle_rounds = progress ? 0 : idle_rounds + 1;
+    if (idle_rounds > 16) sched_yield();
+  }
+}
+
+}  // namespace causeway::cpu

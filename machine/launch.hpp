@@ -1,0 +1,69 @@
+// Launches the library's own kernels: function objects whose operator() is device code, passed by value.
+#pragma once
+#include <causeway/machine/machine.hpp>
+
+#if defined(CAUSEWAY_CPU)
+#include <causeway/machine/cpu/context.hpp>
+#include <causeway/machine/cpu/device.hpp>
+#endif
+
+#include <causeway/base/error.hpp>
+
+struct CUstream_st;
+
+namespace causeway::machine {
+
+using StreamHandle = CUstream_st*;
+
+#if defined(CAUSEWAY_CPU)
+/// Of a copy or collective on a stream: on the CPU one thread is fastest.
+constexpr unsigned kStreamThreads = 1;
+
+template <class Functor>
+class FunctorKernel : public cpu::Kernel {
+ public:
+  explicit FunctorKernel(const Functor& functor) : functor_(functor) {}
+  void run() override {
+    const Functor own = functor_;
+    own();
+  }
+
+ private:
+  Functor functor_;
+};
+
+inline cpu::Stream* cpu_stream(StreamHandle stream) {
+  cpu::Device& device = cpu::device();
+  auto* own = reinterpret_cast<cpu::Stream*>(stream);
+  if (reinterpret_cast<uintptr_t>(stream) <= 2) return device.default_stream();  // null, legacy, per thread
+  if (!device.owns(own)) fail(Status::invalid_value, "stream {}: no stream of this PE", static_cast<void*>(stream));
+  return own;
+}
+
+template <class Functor>
+void launch(const Functor& functor, unsigned blocks, unsigned threads, StreamHandle stream) {
+  cpu::LaunchShape shape;
+  shape.grid = {blocks, 1, 1};
+  shape.block = {threads, 1, 1};
+  cpu::Device& device = cpu::device();
+  const auto status = device.launch(cpu_stream(stream), shape, std::make_shared<FunctorKernel<Functor>>(functor));
+  if (status == cpu::LaunchStatus::device_failed)
+    fail(Status::internal, "an earlier kernel failed: {}", device.failure());
+}
+#elif defined(__CUDACC__)
+constexpr unsigned kStreamThreads = 512;
+
+template <class Functor>
+__global__ void entry(const Functor functor) {
+  functor();
+}
+
+template <class Functor>
+void launch(const Functor& functor, unsigned blocks, unsigned threads, StreamHandle stream) {
+  entry<Functor><<<blocks, threads, 0, stream>>>(functor);
+  const cudaError_t status = cudaGetLastError();
+  if (status != cudaSuccess) fail(Status::internal, "launching a library kernel: {}", cudaGetErrorString(status));
+}
+#endif
+
+}  // namespace causeway::machine

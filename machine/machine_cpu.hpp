@@ -1,0 +1,142 @@
+// The CPU machine: GPU threads are fibers. Host threads may call everything too: they are a block of one thread.
+#pragma once
+#include <causeway/machine/cpu/simulator.hpp>
+#include <causeway/machine/cpu/thread.hpp>
+#include <causeway/machine/cpu/wait_info.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#define CAUSEWAY_DEVICE inline
+#define CAUSEWAY_HOST_DEVICE inline
+#define CAUSEWAY_DEVICE_OUT_OF_LINE inline
+
+namespace causeway::machine {
+
+/// Data paths check their arguments: this is the machine to find mistakes on.
+constexpr bool kChecks = true;
+/// A copy by one thread is a memcpy; several threads take a contiguous share each.
+constexpr bool kBulkCopy = true;
+
+inline unsigned thread_in_block() { return cpu::current ? cpu::current->linear : 0; }
+inline unsigned threads_in_block() {
+  if (!cpu::current) return 1;
+  const auto d = cpu::current->block_dim;
+  return d.x * d.y * d.z;
+}
+inline unsigned thread_in_warp() { return cpu::current ? cpu::current->lane : 0; }
+inline unsigned threads_in_warp() {
+  if (!cpu::current) return 1;
+  const unsigned left = threads_in_block() - cpu::current->linear / 32 * 32;
+  return left < 32 ? left : 32;
+}
+inline void sync_warp() { cpu::sync_warp(); }
+inline void sync_block() { cpu::sync_block(); }
+/// Lets whatever a wait waits for run.
+inline void pause() {
+  if (cpu::current || cpu::simulated) return cpu::yield();
+  cpu::pause_host();
+}
+/// A clock for limits of waits: nanoseconds, or steps of the simulator (1 us each).
+inline uint64_t now_ns() {
+  if (cpu::simulated) return cpu::simulator_steps() * 1000;
+  return uint64_t(std::chrono::steady_clock::now().time_since_epoch().count());
+}
+
+// ---- order. Loads and stores of flags are real atomics; fences also drain the simulator's store buffers.
+inline void full_fence() {
+#if defined(__SANITIZE_THREAD__)
+  static int word = 0;  // ThreadSanitizer does not know fences; a read-modify-write orders as much
+  __atomic_fetch_add(&word, 0, __ATOMIC_SEQ_CST);
+#else
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+inline void fence_acq_rel_sys() {
+  if (cpu::simulated) cpu::buffered_release();
+#if defined(__SANITIZE_THREAD__)
+  full_fence();
+#else
+  __atomic_thread_fence(__ATOMIC_ACQ_REL);
+#endif
+}
+inline void fence_sc_sys() {
+  if (cpu::simulated) cpu::buffered_release();
+  full_fence();
+}
+
+template <class T>
+T load_acquire_sys(const T* p) {
+  return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+template <class T>
+T load_relaxed_sys(const T* p) {
+  return __atomic_load_n(p, __ATOMIC_RELAXED);
+}
+template <class T>
+void store_relaxed_sys(T* p, T value) {
+  __atomic_store_n(p, value, __ATOMIC_RELAXED);
+}
+template <class T>
+void store_release_sys(T* p, T value) {
+  if (cpu::simulated) cpu::buffered_release();
+  __atomic_store_n(p, value, __ATOMIC_RELEASE);
+}
+inline void add_relaxed_sys(uint64_t* p, uint64_t value) { __atomic_fetch_add(p, value, __ATOMIC_RELAXED); }
+inline uint32_t fetch_add_sys(uint32_t* p, uint32_t value) { return __atomic_fetch_add(p, value, __ATOMIC_ACQ_REL); }
+inline void add_release_sys(uint64_t* p, uint64_t value) {
+  if (cpu::simulated) cpu::buffered_release();
+  __atomic_fetch_add(p, value, __ATOMIC_RELEASE);
+}
+
+// ---- data of peers
+template <size_t Bytes>
+struct RawWord;
+template <> struct RawWord<1> { using type = uint8_t; };
+template <> struct RawWord<2> { using type = uint16_t; };
+template <> struct RawWord<4> { using type = uint32_t; };
+template <> struct RawWord<8> { using type = uint64_t; };
+
+/// One element, in one store, to a peer; ordered by nothing.
+template <class T>
+void store_peer(T* p, T value) {
+  if (cpu::simulated) return cpu::buffered_store(p, &value, sizeof value);
+  typename RawWord<sizeof(T)>::type raw;
+  std::memcpy(&raw, &value, sizeof raw);
+  __atomic_store_n(reinterpret_cast<decltype(raw)*>(p), raw, __ATOMIC_RELAXED);
+}
+/// One element, in one load, of a peer.
+template <class T>
+T load_peer(const T* p) {
+  if (cpu::simulated) cpu::buffered_read(p, sizeof(T));
+  const auto raw = __atomic_load_n(reinterpret_cast<const typename RawWord<sizeof(T)>::type*>(p), __ATOMIC_RELAXED);
+  T value;
+  std::memcpy(static_cast<void*>(&value), &raw, sizeof value);
+  return value;
+}
+
+/// Large copies by one thread; see copy_large.cpp for when it streams past the caches.
+void copy_large(void* to, const void* from, size_t bytes);
+/// Own memory to a peer's.
+inline void copy_to_peer(void* to, const void* from, size_t bytes) {
+  if (cpu::simulated) return cpu::buffered_store(to, from, bytes);
+  if (bytes >= 64 * 1024) return copy_large(to, from, bytes);
+  std::memcpy(to, from, bytes);
+}
+/// A peer's memory to own.
+inline void copy_from_peer(void* to, const void* from, size_t bytes) {
+  if (cpu::simulated) cpu::buffered_read(from, bytes);
+  if (bytes >= 64 * 1024) return copy_large(to, from, bytes);
+  std::memcpy(to, from, bytes);
+}
+
+/// What the running thread spins on, shown by reports of hangs. Null: it no longer spins.
+void note_spin(const WaitInfo*);
+/// A failed check of an argument: printed, and kept for causeway_last_error(). `problem` says what is accepted.
+void note_misuse(const char* call, const char* problem, long long value, long long limit);
+/// Grows with every SIGUSR1: waits then print themselves.
+unsigned dumps_asked();
+
+}  // namespace causeway::machine

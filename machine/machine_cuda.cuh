@@ -1,0 +1,181 @@
+// The CUDA machine: the only file with PTX or CUDA's device built-ins. A function's name is its contract, the asm its proof.
+#pragma once
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <cstdio>
+
+#define CAUSEWAY_DEVICE __device__ __forceinline__
+#define CAUSEWAY_HOST_DEVICE __host__ __device__ __forceinline__
+#define CAUSEWAY_DEVICE_OUT_OF_LINE inline __device__ __noinline__
+
+namespace causeway::machine {
+
+#if defined(CAUSEWAY_DEBUG) || defined(__CUDACC_DEBUG__)
+constexpr bool kChecks = true;
+#else
+constexpr bool kChecks = false;
+#endif
+constexpr bool kBulkCopy = false;
+
+CAUSEWAY_DEVICE unsigned threads_in_block() { return blockDim.x * blockDim.y * blockDim.z; }
+CAUSEWAY_DEVICE unsigned thread_in_block() {
+  return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+}
+CAUSEWAY_DEVICE unsigned thread_in_warp() {
+  unsigned lane;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return lane;
+}
+CAUSEWAY_DEVICE unsigned threads_in_warp() {
+  const unsigned left = threads_in_block() - thread_in_block() / 32 * 32;
+  return left < 32 ? left : 32;
+}
+CAUSEWAY_DEVICE void sync_warp() {
+  const unsigned threads = threads_in_warp();
+  __syncwarp(threads == 32 ? 0xffffffffu : (1u << threads) - 1);
+}
+CAUSEWAY_DEVICE void sync_block() { __syncthreads(); }
+CAUSEWAY_DEVICE void pause() {}
+CAUSEWAY_DEVICE uint64_t now_ns() {
+  uint64_t ns;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+  return ns;
+}
+
+// ---- order (PTX memory model, system scope)
+CAUSEWAY_DEVICE void fence_acq_rel_sys() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
+CAUSEWAY_DEVICE void fence_sc_sys() { asm volatile("fence.sc.sys;" ::: "memory"); }
+
+// One accessor a width; the templates below choose by size.
+#define CAUSEWAY_ACCESS(width, raw, constraint)                                                                  \
+  CAUSEWAY_DEVICE raw load_acquire(const raw* p) {                                                               \
+    raw v;                                                                                                       \
+    asm volatile("ld.acquire.sys.global.b" #width " %0, [%1];" : constraint(v) : "l"(p) : "memory");             \
+    return v;                                                                                                    \
+  }                                                                                                              \
+  CAUSEWAY_DEVICE raw load_relaxed(const raw* p) {                                                               \
+    raw v;                                                                                                       \
+    asm volatile("ld.relaxed.sys.global.b" #width " %0, [%1];" : constraint(v) : "l"(p) : "memory");             \
+    return v;                                                                                                    \
+  }                                                                                                              \
+  CAUSEWAY_DEVICE void store_relaxed(raw* p, raw v) {                                                            \
+    asm volatile("st.relaxed.sys.global.b" #width " [%0], %1;" ::"l"(p), constraint##_IN(v) : "memory");         \
+  }                                                                                                              \
+  CAUSEWAY_DEVICE void store_release(raw* p, raw v) {                                                            \
+    asm volatile("st.release.sys.global.b" #width " [%0], %1;" ::"l"(p), constraint##_IN(v) : "memory");         \
+  }
+#define CAUSEWAY_H(v) "=h"(v)
+#define CAUSEWAY_H_IN(v) "h"(v)
+#define CAUSEWAY_R(v) "=r"(v)
+#define CAUSEWAY_R_IN(v) "r"(v)
+#define CAUSEWAY_L(v) "=l"(v)
+#define CAUSEWAY_L_IN(v) "l"(v)
+namespace raw {
+CAUSEWAY_ACCESS(16, uint16_t, CAUSEWAY_H)
+CAUSEWAY_ACCESS(32, uint32_t, CAUSEWAY_R)
+CAUSEWAY_ACCESS(64, uint64_t, CAUSEWAY_L)
+// A byte travels in a 16-bit register.
+CAUSEWAY_DEVICE uint8_t load_acquire(const uint8_t* p) {
+  uint16_t v;
+  asm volatile("ld.acquire.sys.global.b8 %0, [%1];" : "=h"(v) : "l"(p) : "memory");
+  return static_cast<uint8_t>(v);
+}
+CAUSEWAY_DEVICE uint8_t load_relaxed(const uint8_t* p) {
+  uint16_t v;
+  asm volatile("ld.relaxed.sys.global.b8 %0, [%1];" : "=h"(v) : "l"(p) : "memory");
+  return static_cast<uint8_t>(v);
+}
+CAUSEWAY_DEVICE void store_relaxed(uint8_t* p, uint8_t v) {
+  asm volatile("st.relaxed.sys.global.b8 [%0], %1;" ::"l"(p), "h"(static_cast<uint16_t>(v)) : "memory");
+}
+CAUSEWAY_DEVICE void store_release(uint8_t* p, uint8_t v) {
+  asm volatile("st.release.sys.global.b8 [%0], %1;" ::"l"(p), "h"(static_cast<uint16_t>(v)) : "memory");
+}
+template <size_t Bytes>
+struct Word;
+template <> struct Word<1> { using type = uint8_t; };
+template <> struct Word<2> { using type = uint16_t; };
+template <> struct Word<4> { using type = uint32_t; };
+template <> struct Word<8> { using type = uint64_t; };
+}  // namespace raw
+#undef CAUSEWAY_ACCESS
+#undef CAUSEWAY_H
+#undef CAUSEWAY_H_IN
+#undef CAUSEWAY_R
+#undef CAUSEWAY_R_IN
+#undef CAUSEWAY_L
+#undef CAUSEWAY_L_IN
+
+template <class To, class From>
+CAUSEWAY_DEVICE To bits(From from) {
+  static_assert(sizeof(To) == sizeof(From), "bits() keeps the size");
+  To to;
+  __builtin_memcpy(static_cast<void*>(&to), static_cast<const void*>(&from), sizeof to);
+  return to;
+}
+
+template <class T>
+CAUSEWAY_DEVICE T load_acquire_sys(const T* p) {
+  return bits<T>(raw::load_acquire(reinterpret_cast<const typename raw::Word<sizeof(T)>::type*>(p)));
+}
+template <class T>
+CAUSEWAY_DEVICE T load_relaxed_sys(const T* p) {
+  return bits<T>(raw::load_relaxed(reinterpret_cast<const typename raw::Word<sizeof(T)>::type*>(p)));
+}
+template <class T>
+CAUSEWAY_DEVICE void store_relaxed_sys(T* p, T value) {
+  using Word = typename raw::Word<sizeof(T)>::type;
+  raw::store_relaxed(reinterpret_cast<Word*>(p), bits<Word>(value));
+}
+template <class T>
+CAUSEWAY_DEVICE void store_release_sys(T* p, T value) {
+  using Word = typename raw::Word<sizeof(T)>::type;
+  raw::store_release(reinterpret_cast<Word*>(p), bits<Word>(value));
+}
+CAUSEWAY_DEVICE void add_relaxed_sys(uint64_t* p, uint64_t value) {
+  asm volatile("red.relaxed.sys.global.add.u64 [%0], %1;" ::"l"(p), "l"(value) : "memory");
+}
+CAUSEWAY_DEVICE void add_release_sys(uint64_t* p, uint64_t value) {
+  asm volatile("red.release.sys.global.add.u64 [%0], %1;" ::"l"(p), "l"(value) : "memory");
+}
+CAUSEWAY_DEVICE uint32_t fetch_add_sys(uint32_t* p, uint32_t value) { return atomicAdd_system(p, value); }
+
+// ---- data of peers
+/// One element, in one store, to a peer; ordered by nothing.
+template <class T>
+CAUSEWAY_DEVICE void store_peer(T* p, T value) {
+  store_relaxed_sys(p, value);
+}
+template <class T>
+CAUSEWAY_DEVICE T load_peer(const T* p) {
+  return load_relaxed_sys(p);
+}
+
+struct alignas(16) Word16 {
+  uint32_t x, y, z, w;
+};
+CAUSEWAY_DEVICE Word16 load_copy(const Word16* p) {
+  Word16 v;
+  asm volatile("ld.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p) : "memory");
+  return v;
+}
+CAUSEWAY_DEVICE void store_copy(Word16* p, Word16 v) {
+  asm volatile("st.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+}
+template <class T>
+CAUSEWAY_DEVICE T load_copy(const T* p) {
+  return *reinterpret_cast<const volatile T*>(p);
+}
+template <class T>
+CAUSEWAY_DEVICE void store_copy(T* p, T v) {
+  *reinterpret_cast<volatile T*>(p) = v;
+}
+// Copies by one call are the CPU machine's (kBulkCopy); here they exist so that one source compiles.
+CAUSEWAY_DEVICE void copy_to_peer(void*, const void*, size_t) {}
+CAUSEWAY_DEVICE void copy_from_peer(void*, const void*, size_t) {}
+
+CAUSEWAY_DEVICE void note_spin(const void*) {}
+CAUSEWAY_DEVICE unsigned dumps_asked() { return 0; }
+
+}  // namespace causeway::machine

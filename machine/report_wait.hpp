@@ -1,0 +1,34 @@
+// What a wait that does not end says (see spin.hpp). printf works on both machines.
+#pragma once
+#include <causeway/heap/heap_view.hpp>
+
+#include <cstdio>
+
+namespace causeway {
+
+/// Leaves the first fault of a job where the host finds it.
+CAUSEWAY_DEVICE_OUT_OF_LINE void record_fault(const DeviceWorld& world, const char* operation, const char* problem,
+                                              int peer, const void* address, uint64_t expected, uint64_t seen) {
+  FaultRecord* record = world.faults;
+  if (!record) return;
+  if (machine::fetch_add_sys(&record->count, 1u) != 0) return;
+  record->pe = world.pe;
+  record->peer = peer;
+  record->heap_offset = heap_offset(world, address);
+  record->expected = expected;
+  record->seen = seen;
+  for (int i = 0; i + 1 < int(sizeof record->operation) && operation[i]; ++i) record->operation[i] = operation[i];
+  for (int i = 0; i + 1 < int(sizeof record->problem) && problem[i]; ++i) record->problem[i] = problem[i];
+  machine::fence_sc_sys();
+}
+
+CAUSEWAY_DEVICE_OUT_OF_LINE void report_wait(const DeviceWorld& world, const WaitInfo& info, uint64_t seen, bool ends) {
+  printf("causeway: PE %d of %d: %s %s %s %llu at heap offset 0x%llx (peer %d): seen %llu\n", world.pe, world.pes,
+         ends ? "gave up waiting in" : "waits in", info.operation, info.comparison,
+         static_cast<unsigned long long>(info.expected),
+         static_cast<unsigned long long>(heap_offset(world, info.address)), info.peer,
+         static_cast<unsigned long long>(seen));
+  if (ends) record_fault(world, info.operation, "wait past its limit", info.peer, info.address, info.expected, seen);
+}
+
+}  // namespace causeway

@@ -1,0 +1,50 @@
+// The only wait loop. It lets the rest of the machine run, reports a wait that does not end, and ends it where asked.
+#pragma once
+#include <causeway/machine/cpu/wait_info.hpp>
+#include <causeway/machine/machine.hpp>
+#include <causeway/runtime/device_world.hpp>
+
+namespace causeway {
+
+/// Prints who waits for what; with `ends`, also leaves a record for the host. (Library on the CPU machine; compiled into
+/// the unit on CUDA.)
+CAUSEWAY_DEVICE_OUT_OF_LINE void report_wait(const DeviceWorld&, const WaitInfo&, uint64_t seen, bool ends);
+
+/// Polls ready(seen) until it is true. Returns false only if the job's wait limit (CAUSEWAY_WAIT_TIMEOUT) has passed.
+template <class Ready>
+CAUSEWAY_DEVICE bool spin_until(const DeviceWorld& world, const WaitInfo& info, Ready ready) {
+  uint64_t seen = 0;
+  if (ready(seen)) return true;
+  machine::note_spin(&info);
+  constexpr unsigned kPollsPerClock = 1024;  // the clock costs more than a poll
+  uint64_t start = 0;
+  bool reported = false;
+  unsigned polls = 0, dumps = machine::dumps_asked();
+  for (;;) {
+    machine::pause();
+    if (ready(seen)) break;
+    if (++polls % kPollsPerClock != 0) continue;
+    const uint64_t now = machine::now_ns();
+    if (start == 0) start = now;
+    if (machine::dumps_asked() != dumps) {
+      dumps = machine::dumps_asked();
+      report_wait(world, info, seen, false);
+    }
+    if (world.wait_timeout_ns != 0 && now - start > world.wait_timeout_ns) {
+      report_wait(world, info, seen, true);
+      machine::note_spin(nullptr);
+      return false;
+    }
+    if (!reported && world.wait_report_ns != 0 && now - start > world.wait_report_ns) {
+      report_wait(world, info, seen, false);
+      reported = true;
+    }
+  }
+  machine::note_spin(nullptr);
+  return true;
+}
+
+}  // namespace causeway
+#if !defined(CAUSEWAY_HOST_ONLY)
+#include <causeway/machine/report_wait.hpp>
+#endif

@@ -1,0 +1,47 @@
+// What a kernel sees of the job: a small record passed by value (our kernels) or held in each unit's constant (the C API).
+// It is filled once; whatever changes later (teams, mapped bytes) lies in tables behind it.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace causeway {
+
+/// A team as one of its PEs sees it. Member i is world PE first + i * stride.
+struct TeamView {
+  int32_t pe = -1;  // the caller's number in the team; -1: the slot is free or the caller no member
+  int32_t pes = 0;
+  int32_t first = 0, stride = 1;
+  uint64_t* inbox = nullptr;  // symmetric: one 128-byte line a team member, where that member's epochs arrive
+  uint64_t* epoch = nullptr;  // own: collectives of this team so far; never restarted
+};
+
+constexpr int kInboxLineWords = 16;  // 128 bytes: flags of different PEs never share a line
+
+/// Where device code leaves what it cannot report itself: failed checks and waits past their limit (host memory).
+struct FaultRecord {
+  uint32_t count = 0;  // of faults so far; the texts of the first one follow
+  int32_t pe = -1, peer = -1;
+  uint64_t heap_offset = 0, expected = 0, seen = 0;
+  char operation[64] = {};
+  char problem[64] = {};
+};
+
+struct DeviceWorld {
+  uint64_t heap_base = 0;    // heap of PE i: heap_base + i * heap_stride
+  uint64_t heap_stride = 0;  // a multiple of 4 GiB where the machine has room
+  int32_t pe = -1, pes = 0;  // pes 0: not filled, every access faults
+  int32_t teams_max = 0;
+  int32_t reserved = 0;
+  const TeamView* teams = nullptr;        // by nvshmem_team_t
+  const uint64_t* heap_bytes = nullptr;   // mapped so far: heaps grow
+  FaultRecord* faults = nullptr;
+  uint64_t wait_report_ns = 0;            // a wait this long says so and goes on
+  uint64_t wait_timeout_ns = 0;           // a wait this long ends; 0: never
+};
+
+/// Compared when a unit registers: headers and library of different builds must not meet.
+constexpr uint64_t kDeviceAbi = 0xca05e0000000u + 1000 * sizeof(DeviceWorld) + sizeof(TeamView);
+
+static_assert(sizeof(TeamView) == 32 && sizeof(DeviceWorld) == 72, "the layout is part of the ABI");
+
+}  // namespace causeway

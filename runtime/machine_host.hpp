@@ -1,0 +1,44 @@
+// What the host side of a machine does for the runtime. Each library links the implementation of its machine.
+#pragma once
+#include <causeway/heap/memory.hpp>
+#include <causeway/runtime/device_world.hpp>
+#include <causeway/runtime/pe_state.hpp>
+
+#include <cstddef>
+#include <memory>
+
+struct CUstream_st;
+
+namespace causeway::machine_host {
+
+using Stream = CUstream_st*;
+
+/// Which library this is: "cpu" or "cuda".
+const char* name();
+/// True if this PE can bind its device now: it has one, or (CUDA) a context is current already.
+bool device_selected();
+/// Takes the device that is current, and loads the library's kernels on it. Throws Error(gpu_not_selected).
+void bind_device();
+std::unique_ptr<Memory> make_memory(int pes_on_host);
+/// Copies between any memory, complete on return; waits for no stream of the program.
+void copy(void* to, const void* from, size_t bytes);
+/// Fills own heap memory with zeros, complete on return.
+void zero(void* place, size_t bytes);
+/// Fills one unit's copy of the device world.
+void fill(const UnitRegistration&, const DeviceWorld&);
+/// Memory that host and device can reach, zeroed.
+void* make_shared(size_t bytes);
+void free_shared(void*);
+/// Copies between any memory in stream order; may be captured into a graph.
+void copy_on_stream(void* to, const void* from, size_t bytes, Stream);
+void synchronize(Stream);
+/// A copy of a text that device code can read, kept for ever (CUDA: made once a text).
+const char* device_text(const char* text);
+/// All the work this PE has given its device.
+void synchronize_device();
+/// Meets the team's members from the host, completing or not what came before.
+void barrier(const DeviceWorld&, const char* name, int team, bool completes);
+/// Concatenates members' `bytes` at `source` into `dest` of all; both symmetric.
+void fcollect(const DeviceWorld&, const char* name, int team, void* dest, const void* source, size_t bytes);
+
+}  // namespace causeway::machine_host

@@ -1,0 +1,58 @@
+// The host side of the CPU machine (see machine_host.hpp): host code runs device code directly.
+#include <causeway/backend/cpu/memory_cpu.hpp>
+#include <causeway/coll/coll.hpp>
+#include <causeway/machine/cpu/context.hpp>
+#include <causeway/machine/launch.hpp>
+#include <causeway/runtime/machine_host.hpp>
+#include <causeway/runtime/world.hpp>
+
+#include <cstring>
+#include <new>
+#include <thread>
+
+namespace causeway::machine_host {
+
+const char* name() { return "cpu"; }
+
+bool device_selected() { return true; }
+
+void bind_device() {
+  const World* world = world_or_null();
+  cpu::PeContext& context = cpu::pe_context();
+  if (world) context.pe = world->pe();
+}
+
+std::unique_ptr<Memory> make_memory(int pes_on_host) {
+  // With more PEs than cores a spinning host thread takes the time of the one it waits for.
+  cpu::host_polls_per_yield = unsigned(pes_on_host) > std::thread::hardware_concurrency() ? 1 : 256;
+  return make_cpu_memory(pes_on_host);
+}
+
+void copy(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
+void zero(void* place, size_t bytes) { std::memset(place, 0, bytes); }
+
+void fill(const UnitRegistration& unit, const DeviceWorld& world) { unit.fill(&world, nullptr); }
+
+void* make_shared(size_t bytes) { return std::memset(::operator new(bytes), 0, bytes); }
+void free_shared(void* memory) { ::operator delete(memory); }
+
+void copy_on_stream(void* to, const void* from, size_t bytes, Stream stream) {
+  cpu::device().enqueue(machine::cpu_stream(stream), [=] { std::memcpy(to, from, bytes); });
+}
+void synchronize(Stream stream) { cpu::device().synchronize(machine::cpu_stream(stream)); }
+void synchronize_device() { cpu::device().synchronize(); }
+const char* device_text(const char* text) { return text; }
+
+void barrier(const DeviceWorld& world, const char* name, int team, bool completes) {
+  if (completes) {
+    causeway::barrier(world, name, Thread{}, world.teams[team]);
+  } else {
+    causeway::sync(world, name, Thread{}, world.teams[team]);
+  }
+}
+
+void fcollect(const DeviceWorld& world, const char* name, int team, void* dest, const void* source, size_t bytes) {
+  causeway::fcollect(world, name, Thread{}, world.teams[team], dest, source, bytes);
+}
+
+}  // namespace causeway::machine_host

@@ -1,0 +1,29 @@
+// What all machines share of pe_state.hpp.
+#include <causeway/base/error.hpp>
+#include <causeway/runtime/pe_state.hpp>
+#include <causeway/runtime/world.hpp>
+
+#include <cstdio>
+
+namespace causeway {
+
+void note_error(const std::string& text) {
+  PeState& state = pe_state();
+  if (state.last_error == text) return;
+  state.last_error = text;
+  if (state.world) {
+    std::fprintf(stderr, "causeway: PE %d: %s\n", state.world->pe(), text.c_str());
+  } else {
+    std::fprintf(stderr, "causeway: %s\n", text.c_str());
+  }
+}
+
+World* world_or_null() { return pe_state().world.get(); }
+
+World& world_of(const char*) {
+  World* world = world_or_null();
+  if (!world) fail(Status::invalid_value, "called before nvshmem_init or after nvshmem_finalize");
+  return *world;
+}
+
+}  // namespace causeway

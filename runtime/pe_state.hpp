@@ -1,0 +1,36 @@
+// All that one PE keeps outside of a World: the world itself while it is initialised, the first error, and the units.
+// One a process; with PEs as threads of one process, one a PE.
+#pragma once
+#include <causeway/bootstrap/bootstrap.hpp>
+#include <causeway/runtime/unit.hpp>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace causeway {
+
+class World;
+
+struct PeState {
+  std::unique_ptr<World> world;          // between init and finalize
+  int inits = 0;                         // init is counted
+  std::string last_error;                // of init: the first cause; else of the last failed call
+  std::vector<const UnitRegistration*> units;
+  std::mutex units_mutex;
+  std::function<std::unique_ptr<Bootstrap>()> make_bootstrap;  // set where PEs are threads
+};
+
+/// The calling PE's. Found by any host thread of the PE.
+PeState& pe_state();
+
+/// Keeps `text` as the PE's last error and prints it, with the PE's number, once.
+void note_error(const std::string& text);
+
+/// The calling PE's world, or Error(invalid_value) "called before nvshmem_init".
+World& world_of(const char* call);
+World* world_or_null();
+
+}  // namespace causeway

@@ -1,0 +1,32 @@
+// The CPU machine's PE state hangs on the context that threads and fibers of a PE carry.
+#include <causeway/machine/cpu/context.hpp>
+#include <causeway/machine/machine_cpu.hpp>
+#include <causeway/runtime/pe_state.hpp>
+#include <causeway/runtime/unit.hpp>
+#include <causeway/runtime/world.hpp>
+#include <fmt/format.h>
+
+namespace causeway {
+
+PeState& pe_state() {
+  static std::mutex& making = *new std::mutex;
+  cpu::PeContext& context = cpu::pe_context();
+  std::lock_guard lock(making);
+  if (!context.state) {
+    // The process's own state outlives static destruction: units unregister in destructors.
+    context.state = std::shared_ptr<void>(new PeState, [](void*) {});
+  }
+  return *static_cast<PeState*>(context.state.get());
+}
+
+const DeviceWorld& unit::world() {
+  static const DeviceWorld unfilled;
+  const World* world = world_or_null();
+  return world ? world->device_world() : unfilled;
+}
+
+void machine::note_misuse(const char* call, const char* problem, long long value, long long limit) {
+  note_error(fmt::format("{}: {} (value {}, limit {}); the call does nothing", call, problem, value, limit));
+}
+
+}  // namespace causeway

@@ -1,0 +1,130 @@
+// A job whose PEs are threads of this process, each with its own copy of the program (see tools/run_threads.hpp).
+#include <causeway/base/error.hpp>
+#include <causeway/bootstrap/threads.hpp>
+#include <causeway/machine/cpu/context.hpp>
+#include <causeway/machine/cpu/device.hpp>
+#include <causeway/machine/cpu/simulator.hpp>
+#include <causeway/runtime/pe_state.hpp>
+#include <causeway/runtime/world.hpp>
+#include <causeway/tools/run_threads.hpp>
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <thread>
+
+namespace causeway {
+namespace {
+
+using Main = int (*)(int, char**, char**);
+
+/// A directory for the PEs' copies of the program: the loader shares a file that it has loaded before, so each PE needs
+/// one of its own to have its own globals.
+class Copies {
+ public:
+  explicit Copies(std::string program) : program_(std::move(program)) {
+    std::string pattern = (std::filesystem::temp_directory_path() / "causeway-XXXXXX").string();
+    if (!mkdtemp(pattern.data())) fail_errno("making a directory for the PEs' copies of the program");
+    directory_ = pattern;
+  }
+  ~Copies() {
+    std::error_code ignored;
+    std::filesystem::remove_all(directory_, ignored);
+  }
+  Copies(const Copies&) = delete;
+  Copies& operator=(const Copies&) = delete;
+
+  /// Loads a fresh copy; its units register with the calling PE.
+  Main load(int number) const {
+    const auto copy = directory_ / fmt::format("pe{}.so", number);
+    std::filesystem::copy_file(program_, copy);
+    void* handle = dlopen(copy.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!handle) fail(Status::invalid_value, "loading {}: {}", program_, dlerror());
+    auto entry = reinterpret_cast<Main>(dlsym(handle, "main"));
+    if (!entry) fail(Status::invalid_value, "{} has no main", program_);
+    return entry;
+  }
+
+ private:
+  std::string program_;
+  std::filesystem::path directory_;
+};
+
+int call_main(Main entry, const ThreadsJob& job) {
+  std::vector<std::string> texts{job.program};
+  texts.insert(texts.end(), job.args.begin(), job.args.end());
+  std::vector<char*> arguments;
+  for (auto& text : texts) arguments.push_back(text.data());
+  arguments.push_back(nullptr);
+  optind = 1;  // getopt's place is the C library's, so the PEs share it
+  return entry(int(arguments.size()) - 1, arguments.data(), environ);
+}
+
+/// One PE: its state meets the others' in `meeting`.
+int run_pe(const ThreadsJob& job, Main entry, const std::shared_ptr<ThreadsMeeting>& meeting, int pe) {
+  PeState& state = pe_state();
+  state.make_bootstrap = [meeting, pe] { return make_bootstrap_threads(meeting, pe); };
+  const int status = call_main(entry, job);
+  meeting->leave(pe);
+  return status;
+}
+
+int first_bad(const std::vector<int>& statuses) {
+  for (const int status : statuses)
+    if (status != 0) return status;
+  return 0;
+}
+
+int run_free(const ThreadsJob& job, const Copies& copies) {
+  auto meeting = std::make_shared<ThreadsMeeting>(job.pes, job.nodes, nullptr);
+  std::vector<std::unique_ptr<cpu::PeContext>> contexts;
+  std::vector<int> statuses(size_t(job.pes), -1);
+  std::vector<std::thread> threads;
+  for (int pe = 0; pe < job.pes; ++pe) {
+    contexts.push_back(std::make_unique<cpu::PeContext>());
+    contexts.back()->pe = pe;
+    contexts.back()->devices = job.pes;
+    const cpu::ScopedPe scope(contexts.back().get());
+    Main entry = copies.load(pe);
+    threads.emplace_back([&, entry, pe, context = contexts.back().get()] {
+      const cpu::ScopedPe own(context);
+      statuses[size_t(pe)] = run_pe(job, entry, meeting, pe);
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  for (auto& context : contexts) context.release();  // workers may still look at it
+  return first_bad(statuses);
+}
+
+int run_seeded(const ThreadsJob& job, const Copies& copies, uint64_t seed, int& copy_number) {
+  auto meeting = std::make_shared<ThreadsMeeting>(job.pes, job.nodes, [] { cpu::yield(); });
+  const auto result = cpu::simulate({job.pes, seed, cpu::SimulationOptions{}.steps_max}, [&](int pe) {
+    return run_pe(job, copies.load(copy_number++), meeting, pe);
+  });
+  if (!result.failure.empty()) {
+    std::fprintf(stderr, "causeway: seed %llu: %s\n", static_cast<unsigned long long>(seed), result.failure.c_str());
+    return 1;
+  }
+  return first_bad(result.statuses);
+}
+
+}  // namespace
+
+int run_threads(const ThreadsJob& job) {
+  const Copies copies(job.shared_object);
+  if (!job.seed) return run_free(job, copies);
+  int copy_number = 0, failed = 0, status = 0;
+  for (uint64_t seed = *job.seed; seed <= job.seed_last.value_or(*job.seed); ++seed)
+    if (const int one = run_seeded(job, copies, seed, copy_number)) {
+      std::fprintf(stderr, "causeway: seed %llu ended with status %d\n", static_cast<unsigned long long>(seed), one);
+      status = one;
+      ++failed;
+    }
+  if (job.seed_last)
+    std::fprintf(stderr, "causeway: %llu seeds, %d failed\n",
+                 static_cast<unsigned long long>(*job.seed_last - *job.seed + 1), failed);
+  return status;
+}
+
+}  // namespace causeway

@@ -1,0 +1,96 @@
+// The rows of the variables that do something. See settings_rows.hpp.
+#include <causeway/runtime/settings_rows.hpp>
+
+namespace causeway {
+namespace {
+
+using enum SettingKind;
+using enum SettingEffect;
+using S = Settings;
+
+constexpr std::int64_t kKiB = 1 << 10, kGiB = 1 << 30, kTiB = std::int64_t{1} << 40;
+constexpr std::int64_t kDay = std::int64_t{24} * 3600 * 1'000'000'000;
+constexpr std::int64_t kIntMax = std::numeric_limits<int>::max();
+
+constexpr SettingRow kRows[] = {
+    // ---- NVSHMEM's
+    {"NVSHMEM_SYMMETRIC_SIZE", size, honoured, "1G",
+     "First segment of the symmetric heap of each PE, rounded up to what the machine maps. The heap grows when "
+     "nvshmem_malloc needs more.",
+     &S::symmetric_bytes, "", 1, 64 * kTiB},
+    {"NVSHMEM_MAX_TEAMS", integer, honoured, "1024",
+     "How many teams a PE can be in at a time, the predefined ones included (the reference's default is 32).",
+     &S::teams_max, "", 8, 65536},
+    {"NVSHMEM_CUMEM_GRANULARITY", size, honoured, "512M",
+     "GPU: heap segments are multiples of this, rounded up to a power of two that the driver can map.",
+     &S::cumem_granularity_bytes, "", 1, kTiB},
+    {"NVSHMEM_DISABLE_CUDA_VMM", boolean, honoured, "0",
+     "GPU: do not share memory by cuMem handles. Peers are then reached through the proxy, never by load and store: the "
+     "older sharing calls choose their own addresses and are not used.",
+     &S::disable_cuda_vmm},
+    {"NVSHMEM_DISABLE_P2P", boolean, honoured, "0",
+     "Reach no other PE by load and store, as if each were on a host of its own: for tests of the remote path.",
+     &S::disable_p2p},
+    {"NVSHMEM_DISABLE_NVLS", boolean, honoured, "0",
+     "GPU: no multicast objects, so nvshmemx_mc_ptr returns a null pointer and no collective reduces in the switch.",
+     &S::disable_nvls},
+    {"NVSHMEM_REMOTE_TRANSPORT", choice, honoured, "",
+     "The network for peers that load and store cannot reach. `none`: no network, such peers are an error. Any other "
+     "word asks for a network and leaves the choice to the library. Not set: chosen.",
+     &S::remote_transport, "none|ucx|libfabric|ibrc|ibdevx|ibgda"},
+    {"NVSHMEM_DEBUG", choice, honoured, "NONE",
+     "How much is printed. Each word adds to those before it; warnings about the environment and errors are always "
+     "printed. ABORT prints what INFO does: the library does not end the process.",
+     &S::debug, "NONE|VERSION|WARN|INFO|ABORT|TRACE"},
+    {"NVSHMEM_DEBUG_FILE", text, honoured, "",
+     "Print to this file instead of standard error. %h stands for the host name, %p for the process id, %% for %.",
+     &S::debug_file},
+    {"NVSHMEM_VERSION", boolean, honoured, "0",
+     "Print the library's version at start. A version number such as 3.4.5, as some container images set, counts as not "
+     "set.",
+     &S::print_version},
+    {"NVSHMEM_INFO", boolean, honoured, "0", "Print all variables and their values at start.", &S::print_info},
+    {"NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME", text, honoured, "",
+     "Interfaces whose addresses go into a unique id: prefixes of names with commas between; `=eth0` means exactly "
+     "eth0, a list that starts with ^ names those to leave out. Not set: all.",
+     &S::uid_interfaces},
+    {"NVSHMEM_BOOTSTRAP_UID_SOCK_FAMILY", choice, honoured, "",
+     "Which addresses go into a unique id. Not set: both families.", &S::uid_family, "AF_INET|AF_INET6"},
+
+    // ---- ours
+    {"CAUSEWAY_HEAP_STRIDE", size, ours, "0",
+     "Distance between the heaps of two PEs in the address space, and so the most that a heap can grow to; rounded up to "
+     "a power of two. 0: above all memory there is, or less if that much cannot be reserved.",
+     &S::heap_stride_bytes, "", 0, 64 * kTiB},
+    {"CAUSEWAY_WAIT_REPORT", duration, ours, "30",
+     "A wait this long says which PE waits for what, and goes on waiting. 0: never.", &S::wait_report, "", 0, 365 * kDay},
+    {"CAUSEWAY_WAIT_TIMEOUT", duration, ours, "0",
+     "A wait this long ends the job with a report. 0: never.", &S::wait_timeout, "", 0, 365 * kDay},
+    {"CAUSEWAY_BOOTSTRAP_TIMEOUT", duration, ours, "120",
+     "How long a PE tries to reach the other PEs at start.", &S::bootstrap_timeout, "", 1'000'000, 365 * kDay},
+    {"CAUSEWAY_MACHINE", choice, ours, "",
+     "What `causeway cc` builds for. Not set: cuda where there are a GPU and nvcc, else cpu.", &S::machine, "cpu|cuda"},
+    {"CAUSEWAY_CUDA_PREFIX", text, ours, "",
+     "The installation with lib/libcauseway.so, for `causeway cc --machine cuda`. Not set: this one, or the build "
+     "directory `cuda` beside it.",
+     &S::cuda_prefix},
+    {"CAUSEWAY_CPU_WORKERS", integer, ours, "0",
+     "CPU machine: threads of a process that run kernels. 0: one a usable CPU.", &S::cpu_workers, "", 0, 4096},
+    {"CAUSEWAY_CPU_STACK", size, ours, "64K",
+     "CPU machine: stack of one thread of a kernel, rounded up to whole pages.", &S::cpu_stack_bytes, "", 16 * kKiB, kGiB},
+    {"CAUSEWAY_CPU_DEVICES", integer, ours, "0",
+     "CPU machine: what cudaGetDeviceCount says. 0: the number of PEs on the node.", &S::cpu_devices, "", 0, 4096},
+
+    // ---- the launcher's
+    {"CAUSEWAY_PE", integer, launcher, "", "Number of this PE.", {}, "", 0, kIntMax},
+    {"CAUSEWAY_PES", integer, launcher, "", "Number of PEs of the job.", {}, "", 1, kIntMax},
+    {"CAUSEWAY_NODES", integer, launcher, "", "Number of emulated nodes, with `causeway run --nodes`.", {}, "", 1, kIntMax},
+    {"CAUSEWAY_BOOTSTRAP_FD", integer, launcher, "", "The inherited socket to the launcher.", {}, "", 0, kIntMax},
+    {"CAUSEWAY_JOB", text, launcher, "", "The job's secret: 32 hexadecimal digits."},
+};
+
+}  // namespace
+
+std::span<const SettingRow> working_rows() { return kRows; }
+
+}  // namespace causeway

@@ -1,0 +1,146 @@
+// See world.hpp.
+#include <causeway/base/error.hpp>
+#include <causeway/runtime/machine_host.hpp>
+#include <causeway/runtime/topology.hpp>
+#include <causeway/runtime/world.hpp>
+
+#include <cstdio>
+#include <cstring>
+#include <map>
+
+namespace causeway {
+
+BootstrapOptions bootstrap_options(const Settings& settings) {
+  BootstrapOptions options;
+  options.connect_timeout = std::chrono::duration_cast<std::chrono::milliseconds>(settings.bootstrap_timeout);
+  options.report_after = std::chrono::duration_cast<std::chrono::milliseconds>(settings.wait_report);
+  return options;
+}
+
+std::unique_ptr<Bootstrap> default_bootstrap(const Settings& settings) {
+  if (pe_state().make_bootstrap) return pe_state().make_bootstrap();
+  if (const auto launched = read_launcher_environment())
+    return make_bootstrap_launcher(*launched, bootstrap_options(settings));
+  return make_bootstrap_alone();
+}
+
+World::World(std::unique_ptr<Bootstrap> bootstrap, Settings settings)
+    : bootstrap_(std::move(bootstrap)), settings_(std::move(settings)) {
+  if (pe() == 0)  // all PEs read the same environment
+    for (const auto& message : settings_.messages) std::fprintf(stderr, "causeway: %s\n", message.text.c_str());
+  place_pes();
+  device_world_.pe = pe();
+  device_world_.pes = pes();
+  // If every PE has a device already, take it now: kernels may then ask for their PE before anything is allocated.
+  const std::byte mine{machine_host::device_selected()};
+  bool all = true;
+  for (const auto& other : bootstrap_->allgather(std::span(&mine, 1), "asking who has chosen a device"))
+    all = all && other.at(0) != std::byte{0};
+  if (all) bind();
+}
+
+World::~World() {
+  if (bound()) {
+    try {
+      machine_host::synchronize_device();
+      bootstrap_->barrier("nvshmem_finalize");
+      for (const UnitRegistration* unit : pe_state().units) machine_host::fill(*unit, DeviceWorld{});
+    } catch (const std::exception& error) {
+      note_error(fmt::format("nvshmem_finalize: {}", error.what()));
+    }
+  }
+  teams_.reset();
+  heap_.reset();
+  if (faults_) machine_host::free_shared(faults_);
+}
+
+void World::place_pes() {
+  const uint64_t host = read_topology().host_id;
+  const auto all = bootstrap_->allgather(std::as_bytes(std::span(&host, 1)), "exchange of host names");
+  std::map<uint64_t, int> hosts;
+  for (int pe = 0; pe < pes(); ++pe) {
+    uint64_t other = 0;
+    std::memcpy(&other, all[size_t(pe)].data(), sizeof other);
+    placement_.host.push_back(other);
+    const int given = bootstrap_->node_of(pe);
+    placement_.node.push_back(given >= 0 ? given : hosts.emplace(other, int(hosts.size())).first->second);
+    if (other != placement_.host[0])
+      fail(Status::not_supported,
+           "PE {} runs on another host than PE 0: the PEs of a job must share one host's memory, as no network is there",
+           pe);
+  }
+}
+
+void World::bind() {
+  if (bound()) return;
+  machine_host::bind_device();
+  memory_ = machine_host::make_memory(pes());
+  HeapOptions options;
+  options.first_segment_bytes = settings_.symmetric_bytes;
+  options.stride = settings_.heap_stride_bytes;
+  heap_ = std::make_unique<Heap>(*memory_, *bootstrap_, options);
+  try {
+    make_device_tables();
+  } catch (...) {
+    teams_.reset();
+    heap_.reset();
+    throw;
+  }
+}
+
+void World::make_device_tables() {
+  faults_ = static_cast<FaultRecord*>(machine_host::make_shared(sizeof(FaultRecord)));
+  // The first allocation: how much is mapped, where kernels can see it.
+  auto* mapped = static_cast<uint64_t*>(heap_->allocate(sizeof(uint64_t), 512, "the heap's size word"));
+  device_world_.heap_base = heap_->base();
+  device_world_.heap_stride = heap_->stride();
+  device_world_.heap_bytes = mapped;
+  device_world_.faults = faults_;
+  device_world_.wait_report_ns = uint64_t(settings_.wait_report.count());
+  device_world_.wait_timeout_ns = uint64_t(settings_.wait_timeout.count());
+  heap_grew();
+  teams_ = std::make_unique<Teams>(*this, *heap_, settings_.teams_max);
+  device_world_.teams = teams_->device_table();
+  device_world_.teams_max = teams_->teams_max();
+  heap_grew();
+  PeState& state = pe_state();
+  std::lock_guard lock(state.units_mutex);
+  for (const UnitRegistration* unit : state.units) machine_host::fill(*unit, device_world_);
+  bootstrap_->barrier("binding the device");
+}
+
+void World::require_bound(const char* call) const {
+  if (!bound())
+    fail(Status::gpu_not_selected, "{}: nothing has bound a device yet; call nvshmem_malloc (on all PEs) first", call);
+}
+
+void World::fill_unit(const UnitRegistration& unit) {
+  if (bound()) machine_host::fill(unit, device_world_);
+}
+
+void World::heap_grew() {
+  const uint64_t bytes = heap_->bytes();
+  machine_host::copy(const_cast<uint64_t*>(device_world_.heap_bytes), &bytes, sizeof bytes);
+}
+
+void World::check_faults() {
+  if (!faults_ || faults_->count == faults_seen_) return;
+  const uint32_t fresh = faults_->count - faults_seen_;
+  faults_seen_ = faults_->count;
+  fail(Status::internal, "device code reported {} fault(s); the first: {}: {} (heap offset {:#x}, expected {}, seen {})", fresh,
+       faults_->operation, faults_->problem, faults_->heap_offset, faults_->expected, faults_->seen);
+}
+
+void* World::allocate(size_t bytes, size_t alignment, const std::string& site) {
+  bind();
+  void* block = heap_->allocate(bytes, alignment, site);
+  heap_grew();
+  return block;
+}
+
+void World::free(void* block, const std::string& site) {
+  require_bound("nvshmem_free");
+  heap_->free(block, site);
+}
+
+}  // namespace causeway

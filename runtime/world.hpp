@@ -1,0 +1,75 @@
+// Everything one PE owns between init and finalize, and the only place that names concrete backends.
+#pragma once
+#include <causeway/bootstrap/bootstrap.hpp>
+#include <causeway/heap/heap.hpp>
+#include <causeway/runtime/device_world.hpp>
+#include <causeway/runtime/settings.hpp>
+#include <causeway/runtime/unit.hpp>
+#include <causeway/team/teams.hpp>
+
+#include <memory>
+#include <string>
+
+namespace causeway {
+
+/// Where each PE of the job runs.
+struct Placement {
+  std::vector<uint64_t> host;  // by PE: equal numbers share memory
+  std::vector<int> node;       // by PE: emulated or real nodes, numbered from 0
+  std::vector<int> device;     // by PE: number of PEs before it on the same device (filled when devices are bound)
+};
+
+class World {
+ public:
+  /// Collective: joins the job. No device yet, because programs choose theirs after nvshmem_init.
+  World(std::unique_ptr<Bootstrap>, Settings);
+  /// Collective: completes all work and leaves.
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  [[nodiscard]] int pe() const { return bootstrap_->pe(); }
+  [[nodiscard]] int pes() const { return bootstrap_->pes(); }
+  [[nodiscard]] Bootstrap& bootstrap() { return *bootstrap_; }
+  [[nodiscard]] const Settings& settings() const { return settings_; }
+  [[nodiscard]] const Placement& placement() const { return placement_; }
+
+  /// Collective at its first call: binds the current device, makes the heap and the predefined teams, fills the units.
+  void bind();
+  [[nodiscard]] bool bound() const { return heap_ != nullptr; }
+  /// Throws Error(invalid_value) if nothing has bound the device yet.
+  void require_bound(const char* call) const;
+
+  [[nodiscard]] Heap& heap() { return *heap_; }
+  [[nodiscard]] Teams& teams() { return *teams_; }
+  [[nodiscard]] const DeviceWorld& device_world() const { return device_world_; }
+  /// A unit that was loaded after init.
+  void fill_unit(const UnitRegistration&);
+  /// After the heap has grown: tells the device side.
+  void heap_grew();
+  /// Throws the first fault that device code has recorded, if there is one.
+  void check_faults();
+
+  void* allocate(size_t bytes, size_t alignment, const std::string& site);
+  void free(void* block, const std::string& site);
+
+ private:
+  void place_pes();
+  void make_device_tables();
+
+  std::unique_ptr<Bootstrap> bootstrap_;
+  Settings settings_;
+  Placement placement_;
+  std::unique_ptr<Memory> memory_;
+  std::unique_ptr<Heap> heap_;
+  std::unique_ptr<Teams> teams_;
+  DeviceWorld device_world_;
+  FaultRecord* faults_ = nullptr;
+  uint32_t faults_seen_ = 0;
+};
+
+[[nodiscard]] BootstrapOptions bootstrap_options(const Settings&);
+/// The bootstrap that the environment asks for: the launcher's, or a job of one PE.
+std::unique_ptr<Bootstrap> default_bootstrap(const Settings&);
+
+}  // namespace causeway

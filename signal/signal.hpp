@@ -1,0 +1,83 @@
+// Signals (OpenSHMEM 1.5, section 9.8) and point-to-point synchronisation (section 9.9) on one address.
+#pragma once
+#include <causeway/machine/spin.hpp>
+#include <causeway/rma/rma.hpp>
+
+namespace causeway {
+
+// Values of the public constants (NVSHMEM_CMP_*, NVSHMEM_SIGNAL_*).
+enum Comparison : int { cmp_eq = 0, cmp_ne = 1, cmp_gt = 2, cmp_le = 3, cmp_lt = 4, cmp_ge = 5 };
+enum SignalOperation : int { signal_set = 9, signal_add = 10 };
+
+template <class T>
+CAUSEWAY_DEVICE bool compare(T seen, int comparison, T value) {
+  switch (comparison) {
+    case cmp_eq: return seen == value;
+    case cmp_ne: return seen != value;
+    case cmp_gt: return seen > value;
+    case cmp_le: return seen <= value;
+    case cmp_lt: return seen < value;
+    default: return seen >= value;
+  }
+}
+
+CAUSEWAY_DEVICE const char* comparison_name(int comparison) {
+  switch (comparison) {
+    case cmp_eq: return "==";
+    case cmp_ne: return "!=";
+    case cmp_gt: return ">";
+    case cmp_le: return "<=";
+    case cmp_lt: return "<";
+    default: return ">=";
+  }
+}
+
+/// Updates the signal word at `pe`, ordered by nothing (the specification asks for none).
+CAUSEWAY_DEVICE void signal_op(const DeviceWorld& world, uint64_t* word, uint64_t value, int operation, int pe) {
+  if (operation == signal_add) {
+    machine::add_relaxed_sys(at(world, word, pe), value);
+  } else {
+    machine::store_relaxed_sys(at(world, word, pe), value);
+  }
+}
+
+/// Copies, then updates the signal word at the same PE: whoever sees the signal sees the data. The group's stores precede
+/// its sync, the sync precedes the leader's release, and a release is cumulative: one fence a group.
+template <class Group>
+CAUSEWAY_DEVICE void put_signal(const DeviceWorld& world, Group group, void* dest, const void* source, size_t bytes,
+                                uint64_t* word, uint64_t value, int operation, int pe) {
+  put(world, group, dest, source, bytes, pe);
+  if (!leads(group)) return;
+  if (operation == signal_add) {
+    machine::add_release_sys(at(world, word, pe), value);
+  } else {
+    machine::store_release_sys(at(world, word, pe), value);
+  }
+}
+
+/// Waits until the caller's own `variable` compares so; everything that its writer released before is then visible.
+/// Returns the value seen.
+template <class T>
+CAUSEWAY_DEVICE T wait_until(const DeviceWorld& world, const char* name, T* variable, int comparison, T value) {
+  T last{};
+  WaitInfo info;
+  info.operation = name;
+  info.address = variable;
+  info.expected = static_cast<uint64_t>(value);
+  info.comparison = comparison_name(comparison);
+  spin_until(world, info, [&](uint64_t& seen) {
+    last = machine::load_acquire_sys(variable);
+    seen = static_cast<uint64_t>(last);
+    return compare(last, comparison, value);
+  });
+  return last;
+}
+
+template <class T>
+CAUSEWAY_DEVICE bool test(T* variable, int comparison, T value) {
+  const bool holds = compare(machine::load_acquire_sys(variable), comparison, value);
+  if (!holds) machine::pause();  // callers loop around it
+  return holds;
+}
+
+}  // namespace causeway

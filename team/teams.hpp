@@ -1,0 +1,59 @@
+// The teams of one PE: their tables on the device, and who may take which slot.
+#pragma once
+#include <causeway/heap/heap.hpp>
+#include <causeway/runtime/device_world.hpp>
+
+#include <optional>
+#include <vector>
+
+namespace causeway {
+
+class World;
+
+/// A set of world PEs: first, first + stride, ...
+struct StridedSet {
+  int first = 0, stride = 1, size = 0;
+  [[nodiscard]] int pe(int member) const { return first + member * stride; }
+  /// Number of a world PE in the set, or -1.
+  [[nodiscard]] int member_of(int world_pe) const;
+};
+
+/// Members [start, start + stride, ...) of `parent`, as world PEs. Throws Error(invalid_value) naming what is wrong.
+StridedSet split_strided(const StridedSet& parent, int start, int stride, int size);
+
+/// The world PEs in `members` (ascending) as a strided set; nothing if they are not evenly spaced.
+std::optional<StridedSet> as_strided(const std::vector<int>& members);
+
+class Teams {
+ public:
+  static constexpr int kPredefined = 6;  // world, shared, node, same place in node, same GPU, leaders of GPUs
+
+  /// Collective. Slots, inboxes and epochs lie in `heap`.
+  Teams(World&, Heap& heap, int teams_max);
+
+  [[nodiscard]] const TeamView* device_table() const { return table_; }
+  [[nodiscard]] int teams_max() const { return int(views_.size()); }
+  /// Null if there is no such team or the caller is no member.
+  [[nodiscard]] const TeamView* find(int team) const;
+  [[nodiscard]] StridedSet set_of(const TeamView&) const;
+
+  /// Collective over the parent. Gives the new team's slot, -1 to PEs that are no members. Throws the same error on all
+  /// members of the parent.
+  int split_strided(int parent, int start, int stride, int size);
+  /// Collective over the team.
+  void destroy(int team);
+
+ private:
+  int install(int slot, const StridedSet&);
+  void write_view(int slot, const TeamView&);
+  std::vector<uint64_t> gather_free_slots(int parent);
+
+  World& world_;
+  std::vector<TeamView> views_;   // host copy of table_
+  TeamView* table_ = nullptr;     // on the device
+  char* inboxes_ = nullptr;       // symmetric: a line a PE, for every slot
+  uint64_t* epochs_ = nullptr;    // own
+  char* scratch_ = nullptr;       // symmetric: to agree on slots
+};
+
+}  // namespace causeway

@@ -1,0 +1,161 @@
+// A PE that dies, leaves, stays away or does something else: the others are told which and where.
+#include "jobs.hpp"
+
+#include <mutex>
+
+namespace causeway::test {
+namespace {
+
+class Loss : public ::testing::TestWithParam<Kind> {};
+INSTANTIATE_TEST_SUITE_P(Transports, Loss, ::testing::Values(Kind::unique_id, Kind::launcher),
+                         [](const auto& kind) { return name_of(kind.param); });
+
+void expect_contains(const std::string& text, std::initializer_list<std::string> parts) {
+  for (const std::string& part : parts) EXPECT_NE(text.find(part), std::string::npos) << "no \"" << part << "\" in: " << text;
+}
+
+TEST(LossOverTheNetwork, ALostPeEndsPendingAndLaterGathers) {
+  UniqueIdTransport transport(4);
+  std::atomic<int> joined = 0;
+  std::thread dying([&] {
+    RawPeer peer(transport.id.port);
+    peer.hello(transport.id, 3, 4);
+    while (joined < 3) std::this_thread::yield();
+    std::this_thread::sleep_for(50ms);
+    peer.close();
+  });
+  on_every_pe(3, [&](int pe) {
+    const auto bootstrap = transport.join(pe, patient());
+    ++joined;
+    expect_contains(error_of([&] { bootstrap->barrier("exchange of sizes"); }),
+                    {"PE 3 left the job during step 'exchange of sizes'", "PE " + std::to_string(pe) + " of 4", "unique id at"});
+    expect_contains(error_of([&] { bootstrap->barrier("later"); }), {"PE 3 left the job during step 'later'"});
+    EXPECT_EQ(bootstrap->lost_pes(), std::vector{3});
+  });
+  dying.join();
+}
+
+TEST(LossOverTheNetwork, AMemberThatBreaksTheProtocolIsLost) {
+  UniqueIdTransport transport(2);
+  std::thread broken([&] {
+    RawPeer peer(transport.id.port);
+    peer.hello(transport.id, 1, 2);
+    EXPECT_EQ(peer.receive().type, wire::FrameType::welcome);
+    peer.send(wire::FrameWriter(wire::FrameType::gather).value(7).finish());  // far too short
+    expect_contains(peer.refusal(), {"a frame field"});
+  });
+  const auto bootstrap = transport.join(0, patient());
+  expect_contains(error_of([&] { bootstrap->barrier("work"); }), {"PE 1 left the job during step 'work'", "it sent"});
+  broken.join();
+}
+
+TEST(LossInTheLauncher, AProcessThatEndsWithoutJoiningIsNamed) {
+  LauncherTransport transport(3);
+  on_every_pe(2, [&](int pe) {
+    const auto bootstrap = transport.join(pe, patient());
+    if (pe == 0) transport.sockets[2].reset();
+    expect_contains(error_of([&] { bootstrap->barrier("start"); }),
+                    {"PE 2 left the job during step 'start'", "it ended without having joined", "(launcher)"});
+  });
+}
+
+TEST(LossInTheLauncher, AProgramThatDiedInTheMiddleIsNotMistakenForTheNextOne) {
+  LauncherTransport transport(2);
+  // A first program on PE 1's socket joins and dies; its parent keeps the socket and starts a second program.
+  wire::Hello hello{wire::format, *parse_job_id(transport.environments[1].job), 1, 2, 11, 12, {}};
+  send_all(transport.sockets[1].get(), wire::FrameWriter(wire::FrameType::hello).value(hello).finish());
+  const auto zero = transport.join(0, patient());
+  expect_contains(error_of([&] { (void)transport.join(1, patient()); }), {"PE 1", "second hello"});
+  expect_contains(error_of([&] { zero->barrier("start"); }), {"PE 1 left the job"});
+}
+
+TEST_P(Loss, AnOrderlyLeaveEndsAGatherToo) {
+  const auto transport = make_transport(GetParam(), 3);
+  on_every_pe(3, [&](int pe) {
+    const auto bootstrap = transport->join(pe, patient());
+    bootstrap->barrier("all are here");
+    if (pe == 1) return;
+    expect_contains(error_of([&] { bootstrap->barrier("one more"); }),
+                    {"PE 1 left the job during step 'one more'", "it finished in good order"});
+    EXPECT_TRUE(bootstrap->lost_pes().empty());
+  });
+}
+
+TEST_P(Loss, DifferentStepsAreAnErrorOnEveryPe) {
+  const auto transport = make_transport(GetParam(), 3);
+  on_every_pe(3, [&](int pe) {
+    const auto bootstrap = transport->join(pe, patient());
+    bootstrap->barrier("all are here");
+    const std::string step = pe == 1 ? "split of teams" : "exchange of handles";
+    for (const std::string& call : {step, std::string("later")})
+      expect_contains(error_of([&] { bootstrap->barrier(call); }), {"PE 1 ", "'split of teams'", "'exchange of handles'"});
+  });
+}
+
+TEST(LossOverTheNetwork, DifferentNumbersOfPesAreAnErrorOnEveryPe) {
+  UniqueIdTransport transport(2);
+  const auto zero = transport.join(0, patient());
+  std::thread other([&] {
+    std::this_thread::sleep_for(50ms);
+    expect_contains(error_of([&] { (void)make_bootstrap_unique_id(transport.id, 1, 5, patient()); }),
+                    {"PE 1 says the job has 5 PEs", "PE 0 said 2"});
+  });
+  expect_contains(error_of([&] { zero->barrier("start"); }), {"PE 1 says the job has 5 PEs", "PE 0 said 2"});
+  other.join();
+}
+
+TEST_P(Loss, AGatherThatTakesLongNamesTheMissingAndGoesOn) {
+  const auto transport = make_transport(GetParam(), 3);
+  std::mutex mutex;
+  std::vector<std::string> reports;
+  on_every_pe(3, [&](int pe) {
+    BootstrapOptions options = patient();
+    options.report_after = pe == 0 ? 50ms : 30'000ms;
+    options.report = [&](const std::string& text) {
+      const std::lock_guard lock(mutex);
+      reports.push_back(text);
+    };
+    if (pe == 2) {  // late in every way
+      while ([&] { const std::lock_guard lock(mutex); return reports.empty(); }()) std::this_thread::sleep_for(1ms);
+    }
+    const auto bootstrap = transport->join(pe, options);
+    if (pe == 1) bootstrap->barrier("meeting");
+    if (pe == 2) {
+      while ([&] { const std::lock_guard lock(mutex); return reports.back().find("busy") == std::string::npos; }())
+        std::this_thread::sleep_for(1ms);
+    }
+    if (pe != 1) bootstrap->barrier("meeting");
+  });
+  expect_contains(reports.front(), {"PE 0 has waited", "step 'meeting'", "PE 2 (has not joined the job)"});
+  expect_contains(reports.back(), {"PE 2 (pid ", "busy elsewhere"});
+}
+
+TEST(LossOverTheNetwork, AHubThatGoesAwayIsNamed) {
+  // The hub's process is played by a listener that welcomes and hangs up.
+  Listener listener = listen_anywhere(AF_INET);
+  UniqueId id = create_unique_id();
+  id.port = listener.port;
+  std::thread hub([&] {
+    for (;;) {
+      pollfd wait{listener.socket.get(), POLLIN, 0};
+      if (::poll(&wait, 1, 10'000) != 1) return;
+      UniqueFd socket(::accept(listener.socket.get(), nullptr, nullptr));
+      send_all(socket.get(), wire::FrameWriter(wire::FrameType::greeting).value(wire::Greeting{wire::format, id.hub_name}).finish());
+      wire::FrameCutter cutter;
+      try {
+        const wire::Frame hello = receive_frame(socket.get(), cutter, 1000, Clock::now() + 5s);
+        send_all(socket.get(), wire::FrameWriter(wire::FrameType::welcome).value(wire::FrameReader(hello.body).value<wire::Hello>().nonce).finish());
+        (void)receive_frame(socket.get(), cutter, 1000, Clock::now() + 5s);
+        return;
+      } catch (const Error&) {  // a connection that the PE did not choose
+      }
+    }
+  });
+  const auto bootstrap = make_bootstrap_unique_id(id, 0, 2, patient());
+  for (const char* step : {"first", "second"})
+    expect_contains(error_of([&] { bootstrap->barrier(step); }), {step, "hub"});
+  hub.join();
+}
+
+}  // namespace
+}  // namespace causeway::test

@@ -1,0 +1,108 @@
+// The hub's decisions, without sockets: what is answered to whom, and when.
+#include <causeway/bootstrap/membership.hpp>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace causeway {
+namespace {
+
+using wire::FrameType;
+
+FrameType type_of(const Answer& answer) {
+  wire::FrameHeader header;
+  std::memcpy(&header, answer.frame->data(), sizeof header);
+  return header.type;
+}
+
+std::string text_of(const Answer& answer) {
+  return wire::FrameReader(std::span(*answer.frame).subspan(sizeof(wire::FrameHeader))).text();
+}
+
+void join_all(Membership& membership, int pes) {
+  for (int pe = 0; pe < pes; ++pe) ASSERT_EQ(membership.join(pe, pes, 1), "");
+}
+
+TEST(Membership, AGatherIsAnsweredOnceWhenTheLastHasCome) {
+  std::mt19937 random(3);
+  Membership membership;
+  join_all(membership, 5);
+  for (std::uint64_t turn = 0; turn < 20; ++turn) {
+    std::vector<int> order{0, 1, 2, 3, 4};
+    std::shuffle(order.begin(), order.end(), random);
+    for (const int pe : order) {
+      EXPECT_TRUE(membership.take_answers().empty());
+      EXPECT_TRUE(membership.contribute(pe, {turn, "step", wire::Bytes(static_cast<std::size_t>(pe))}));
+    }
+    const auto answers = membership.take_answers();
+    ASSERT_EQ(answers.size(), 1u);
+    EXPECT_EQ(type_of(answers[0]), FrameType::all);
+    EXPECT_EQ(answers[0].to, (std::vector{0, 1, 2, 3, 4}));
+  }
+}
+
+TEST(Membership, ASecondPartBeforeTheAnswerIsABrokenPeer) {
+  Membership membership;
+  join_all(membership, 2);
+  EXPECT_TRUE(membership.contribute(0, {0, "step", {}}));
+  EXPECT_FALSE(membership.contribute(0, {1, "step", {}}));
+}
+
+TEST(Membership, APeOfTheNextRoundDoesNotEndTheGatherOfThisOne) {
+  Membership membership;
+  join_all(membership, 2);
+  membership.leave(0);
+  ASSERT_EQ(membership.join(0, 2, 1), "");
+  ASSERT_TRUE(membership.contribute(0, {0, "second round", {}}));
+  EXPECT_TRUE(membership.take_answers().empty());  // PE 1 is still in the first
+  membership.leave(1);
+  EXPECT_TRUE(membership.take_answers().empty());
+  ASSERT_EQ(membership.join(1, 2, 1), "");
+  ASSERT_TRUE(membership.contribute(1, {0, "second round", {}}));
+  const auto answers = membership.take_answers();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(type_of(answers[0]), FrameType::all);
+}
+
+TEST(Membership, APeThatWaitsForOneThatHasGoneOnIsTold) {
+  Membership membership;
+  join_all(membership, 2);
+  membership.leave(0);
+  ASSERT_EQ(membership.join(0, 2, 1), "");
+  ASSERT_TRUE(membership.contribute(1, {0, "first round", {}}));
+  const auto answers = membership.take_answers();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].to, std::vector{1});
+  EXPECT_EQ(text_of(answers[0]),
+            "PE 0 left the job during step 'first round': it finished with this job and has begun the next");
+}
+
+TEST(Membership, ALossIsTemporaryOnlyWhenAllAreGone) {
+  Membership membership;
+  join_all(membership, 2);
+  membership.lose(1, "it died");
+  EXPECT_NE(membership.join(1, 2, 1).find("it died"), std::string::npos);
+  membership.leave(0);
+  EXPECT_EQ(membership.join(1, 3, 1), "");  // a new job, also of another size
+  EXPECT_EQ(membership.pes(), 3);
+}
+
+TEST(Membership, AFixedSizeStaysFixed) {
+  Membership membership(2);
+  EXPECT_NE(membership.join(0, 3, 1).find("started with 2"), std::string::npos);
+}
+
+TEST(Membership, TheMissingAreListedUpToALimit) {
+  Membership membership;
+  join_all(membership, 40);
+  ASSERT_TRUE(membership.contribute(0, {0, "step", {}}));
+  const std::string text = membership.missing(0);
+  EXPECT_NE(text.find("PE 1 ("), std::string::npos);
+  EXPECT_NE(text.find("PE 16 ("), std::string::npos);
+  EXPECT_EQ(text.find("PE 17 ("), std::string::npos);
+  EXPECT_NE(text.find("and 23 more"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace causeway

@@ -1,0 +1,216 @@
+// Whole jobs under `causeway run`: exit statuses, deaths, signals, limits and what is left behind.
+#include "run_helpers.hpp"
+
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <sstream>
+#include <thread>
+
+namespace causeway::test {
+namespace {
+
+std::vector<std::string> shell(std::vector<std::string> options, const std::string& script) {
+  options.insert(options.end(), {"/bin/sh", "-c", script});
+  return options;
+}
+
+TEST(RunJob, AJobThatDoesWellEndsWithZeroAndSaysNothing) {
+  const Outcome outcome = launch({"-n", "4", "/bin/true"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.out + outcome.err, "");
+}
+
+TEST(RunJob, PesMeetThroughTheLauncher) {
+  for (const char* pes : {"1", "2", "5", "16"}) {
+    const Outcome outcome = launch(pe_program({"-n", pes}, "gather"));
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(pids_after(outcome.out, "is pid ").size(), static_cast<std::size_t>(std::stoi(pes)));
+  }
+}
+
+TEST(RunJob, AUniqueIdWorksUnderTheLauncher) {
+  const Outcome outcome = launch(pe_program({"-n", "3"}, "unique id"));
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+}
+
+TEST(RunJob, TheFirstStatusThatIsNotZeroIsTheJobs) {
+  const Outcome outcome =
+      launch(shell({"-n", "3"}, "case $CAUSEWAY_PE in 0) sleep 100;; 1) sleep 0.3; exit 4;; 2) exit 0;; esac"));
+  EXPECT_EQ(outcome.status, 4);
+  EXPECT_EQ(outcome.err, "causeway run: PE 1 exited with status 4; ending the job\n");
+  EXPECT_LT(outcome.seconds, 2.3);
+}
+
+TEST(RunJob, ADeathByASignalIsTheJobs) {
+  const Outcome outcome = launch(shell({"-n", "3"}, "test $CAUSEWAY_PE = 2 && kill -SEGV $$; sleep 100"));
+  EXPECT_EQ(outcome.status, 128 + SIGSEGV);
+  EXPECT_NE(outcome.err.find("PE 2 (pid "), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("died: signal 11 (Segmentation fault)"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("; ending the job\n"), std::string::npos) << outcome.err;
+}
+
+TEST(RunJob, APeKilledInABarrierEndsTheJobWithItsNumber) {
+  Launch job(pe_program({"-n", "4"}, "stuck"));
+  for (int pe = 0; pe < 4; ++pe) ASSERT_TRUE(job.wait_for("PE " + std::to_string(pe) + " of 4 is pid "));
+  ASSERT_TRUE(job.wait_for("stuck\nstuck\nstuck\nstuck\n"));
+  const auto begin = Clock::now();
+  const pid_t victim = job.pid_of(2);
+  ASSERT_GT(victim, 0);
+  ::kill(victim, SIGKILL);
+  const Outcome outcome = job.finish();
+  EXPECT_LT(Clock::now() - begin, 2s);
+  EXPECT_EQ(outcome.status, 128 + SIGKILL);
+  EXPECT_NE(outcome.err.find("causeway run: PE 2 (pid " + std::to_string(victim) + ") died: signal 9 (Killed); ending the job"),
+            std::string::npos) << outcome.err;
+  for (const pid_t pid : pids_after(outcome.out, "is pid ")) EXPECT_TRUE(ended(pid));
+}
+
+TEST(RunJob, PesThatIgnoreSigtermAreKilledInTime) {
+  Launch job(pe_program({"-n", "3"}, "stubborn"));
+  ASSERT_TRUE(job.wait_for("stubborn\nstubborn\nstubborn\n"));
+  const auto begin = Clock::now();
+  ::kill(job.pid_of(0), SIGKILL);
+  const Outcome outcome = job.finish();
+  EXPECT_LT(Clock::now() - begin, 2s);
+  EXPECT_EQ(outcome.status, 137);
+}
+
+TEST(RunJob, GlobalExitEndsAlsoPesThatHaveNotJoined) {
+  const Outcome outcome = launch(pe_program({"-n", "4"}, "exit"));
+  EXPECT_EQ(outcome.status, 5);
+  EXPECT_EQ(outcome.err, "causeway run: PE 1 ended the job with status 5 (nvshmem_global_exit)\n");
+  EXPECT_LT(outcome.seconds, 2);
+}
+
+TEST(RunJob, APeThatReturnsWithoutJoiningIsNamedByTheOthers) {
+  const Outcome outcome = launch(pe_program({"-n", "2"}, "absent"));
+  EXPECT_EQ(outcome.status, 52);
+  EXPECT_NE(outcome.err.find("PE 1 left the job during step 'start': it ended without having joined"), std::string::npos)
+      << outcome.err;
+}
+
+TEST(RunJob, TwoProgramsOneAfterTheOtherJoinTheSameJob) {
+  // The shell is the PE; its children take the socket in turn.
+  const Outcome outcome = launch(shell({"-n", "3", "--env", "CAUSEWAY_TEST_PROGRAM=gather"},
+                                       "/proc/" + std::to_string(::getpid()) + "/exe && /proc/" +
+                                           std::to_string(::getpid()) + "/exe"));
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(pids_after(outcome.out, "is pid ").size(), 6u);
+}
+
+TEST(RunJob, SignalsAreForwarded) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) {
+    Launch job(shell({"-n", "2"}, "trap 'echo got; exit 0' HUP INT TERM USR1 USR2; echo ready; while :; do sleep 0.02; done"));
+    ASSERT_TRUE(job.wait_for("ready\nready\n"));
+    job.signal(signal);
+    const Outcome outcome = job.finish();
+    EXPECT_EQ(outcome.status, 0) << signal << outcome.err;
+    EXPECT_EQ(outcome.out, "ready\nready\ngot\ngot\n");
+  }
+}
+
+TEST(RunJob, ASecondSigtermEndsAJobThatIgnoresTheFirst) {
+  Launch job(pe_program({"-n", "2"}, "stubborn"));
+  ASSERT_TRUE(job.wait_for("stubborn\nstubborn\n"));
+  job.signal(SIGTERM);
+  std::this_thread::sleep_for(300ms);
+  job.signal(SIGTERM);
+  const Outcome outcome = job.finish();
+  EXPECT_EQ(outcome.status, 128 + SIGTERM);
+  EXPECT_NE(outcome.err.find("signal 15 (Terminated) again; ending the job"), std::string::npos) << outcome.err;
+}
+
+TEST(RunJob, TheTimeLimitEndsTheJob) {
+  const Outcome outcome = launch({"-n", "2", "--timeout", "0.3", "/bin/sleep", "100"});
+  EXPECT_EQ(outcome.status, 124);
+  EXPECT_EQ(outcome.err, "causeway run: the job took longer than --timeout 0.3 s; ending it\n");
+  EXPECT_LT(outcome.seconds, 1.5);
+}
+
+TEST(RunJob, NothingIsLeftWhenTheJobEnds) {
+  const Outcome outcome = launch(shell(
+      {"-n", "2"}, "(trap '' TERM HUP INT; setsid sh -c 'echo orphan $$; while :; do sleep 1; done') & sleep 0.2; exit 0"));
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const auto orphans = pids_after(outcome.out, "orphan ");
+  ASSERT_EQ(orphans.size(), 2u) << outcome.out;
+  for (const pid_t orphan : orphans) EXPECT_TRUE(ended(orphan));
+  EXPECT_LT(outcome.seconds, 2);
+}
+
+TEST(RunJob, PesDieWithALauncherThatIsKilled) {
+  Launch job(pe_program({"-n", "3"}, "stubborn"));
+  ASSERT_TRUE(job.wait_for("stubborn\nstubborn\nstubborn\n"));
+  job.signal(SIGKILL);
+  const Outcome outcome = job.finish();
+  EXPECT_EQ(outcome.status, 1000 + SIGKILL);
+  const auto pids = pids_after(outcome.out, "is pid ");
+  ASSERT_EQ(pids.size(), 3u);
+  for (const pid_t pid : pids) EXPECT_TRUE(ends_soon(pid));
+}
+
+TEST(RunJob, OnlyPeZeroReadsTheInput) {
+  const Outcome outcome = launch(shell({"-n", "3", "--tag"}, "cat; echo end"), "words\n");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.out.find("[0] words\n") != std::string::npos, true) << outcome.out;
+  EXPECT_EQ(outcome.out.find("[1] words\n"), std::string::npos);
+  EXPECT_NE(outcome.out.find("[2] end\n"), std::string::npos);
+}
+
+TEST(RunJob, TaggedLinesAreWholeAndNothingIsLost) {
+  const Outcome outcome = launch(shell({"-n", "4", "-l"},
+      "i=0; while [ $i -lt 300 ]; do printf 'line %d ' $i; echo of $CAUSEWAY_PE; i=$((i+1)); done; printf 'last of %d' $CAUSEWAY_PE; echo err >&2"));
+  EXPECT_EQ(outcome.status, 0);
+  int next[4] = {}, last = 0;
+  std::istringstream lines(outcome.out);
+  for (std::string line; std::getline(lines, line);) {
+    ASSERT_GE(line.size(), 4u);
+    const int pe = line[1] - '0';
+    ASSERT_TRUE(pe >= 0 && pe < 4) << line;
+    const std::string expected = next[pe] == 300 ? "last of " + std::to_string(pe)
+                                                 : "line " + std::to_string(next[pe]) + " of " + std::to_string(pe);
+    EXPECT_EQ(line, "[" + std::to_string(pe) + "] " + expected);
+    if (next[pe]++ == 300) ++last;
+  }
+  EXPECT_EQ(last, 4);
+  for (int pe = 0; pe < 4; ++pe) EXPECT_NE(outcome.err.find("[" + std::to_string(pe) + "] err\n"), std::string::npos);
+}
+
+TEST(RunJob, TheEnvironmentIsWhatTheOptionsSay) {
+  const Outcome outcome = launch(shell({"-n", "4", "--nodes", "2", "--env", "A=b=c", "-l"},
+                                       "echo $CAUSEWAY_PE $CAUSEWAY_PES $CAUSEWAY_NODES $A ${#CAUSEWAY_JOB}"));
+  for (int pe = 0; pe < 4; ++pe) {
+    const std::string number = std::to_string(pe);
+    EXPECT_NE(outcome.out.find("[" + number + "] " + number + " 4 2 b=c 32\n"), std::string::npos) << outcome.out;
+  }
+  const Outcome none = launch(shell({"-n", "1"}, "echo \"<$CAUSEWAY_NODES>\""));
+  EXPECT_EQ(none.out, "<>\n");
+}
+
+TEST(RunJob, ADryRunStartsNothing) {
+  const Outcome outcome = launch(shell({"-n", "2", "--dry-run"}, "echo started"));
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_NE(outcome.err.find("PE 1: CAUSEWAY_PE=1 CAUSEWAY_PES=2"), std::string::npos) << outcome.err;
+}
+
+TEST(RunJob, FourPesStartInNoTime) {
+  double best = 1e9;
+  for (int turn = 0; turn < 5; ++turn) best = std::min(best, launch({"-n", "4", "/bin/true"}).seconds);
+  EXPECT_LT(best, 0.1);
+}
+
+TEST(RunJob, AFileThatIsNoProgramIsNamed) {
+  char path[] = "/tmp/causeway-test-XXXXXX";
+  const UniqueFd file(::mkstemp(path));
+  ASSERT_EQ(::write(file.get(), "words", 5), 5);
+  EXPECT_EQ(launch({"-n", "1", path}).err.find("is not executable") != std::string::npos, true);
+  ASSERT_EQ(::fchmod(file.get(), 0700), 0);
+  const Outcome outcome = launch({"-n", "2", path});
+  ::unlink(path);
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_NE(outcome.err.find("cannot be executed: Exec format error"), std::string::npos) << outcome.err;
+}
+
+}  // namespace
+}  // namespace causeway::test

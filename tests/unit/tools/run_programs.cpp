@@ -1,0 +1,94 @@
+// The PEs that the launcher's tests start: this test program itself, when CAUSEWAY_TEST_PROGRAM names one of these.
+//
+// They run before main(), from a static initialiser, so that they need neither a file of their own nor a special main.
+#include <causeway/base/error.hpp>
+#include <causeway/bootstrap/bootstrap.hpp>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+namespace causeway::test {
+namespace {
+
+std::unique_ptr<Bootstrap> join() {
+  const auto environment = read_launcher_environment();
+  if (!environment) fail(Status::internal, "not started by the launcher");
+  auto bootstrap = make_bootstrap_launcher(*environment);
+  std::printf("PE %d of %d is pid %d\n", bootstrap->pe(), bootstrap->pes(), ::getpid());
+  std::fflush(stdout);
+  return bootstrap;
+}
+
+int run(const std::string& program) {
+  if (program == "barrier" || program == "gather") {  // all meet a few times
+    const auto bootstrap = join();
+    for (int turn = 0; turn < 10; ++turn) {
+      const int mine = bootstrap->pe() * 100 + turn;
+      const auto all = bootstrap->allgather(std::as_bytes(std::span(&mine, 1)), "exchange");
+      for (int pe = 0; pe < bootstrap->pes(); ++pe)
+        if (*reinterpret_cast<const int*>(all[static_cast<std::size_t>(pe)].data()) != pe * 100 + turn) return 50;
+    }
+    return 0;
+  }
+  if (program == "stuck") {  // PE 0 never comes to the barrier of the others
+    const auto bootstrap = join();
+    bootstrap->barrier("all are here");
+    std::printf("stuck\n");
+    std::fflush(stdout);
+    if (bootstrap->pe() == 0)
+      for (;;) ::pause();
+    bootstrap->barrier("a barrier");
+    return 0;
+  }
+  if (program == "exit") {  // PE 1 ends the job with 5 while PE 0 waits and the rest has not joined
+    if (std::string(std::getenv("CAUSEWAY_PE")) > "1")
+      for (;;) ::pause();
+    const auto bootstrap = join();
+    if (bootstrap->pe() == 1) bootstrap->global_exit(5);
+    bootstrap->barrier("never complete");
+    return 0;
+  }
+  if (program == "absent") {  // PE 1 returns without joining; the others say what they are told
+    if (std::string(std::getenv("CAUSEWAY_PE")) == "1") return 0;
+    join()->barrier("start");
+    return 0;
+  }
+  if (program == "unique id") {  // one PE's id, passed on by way of the launcher's own bootstrap, joins a second job
+    const auto launcher = join();
+    const UniqueId mine = create_unique_id();
+    const auto all = launcher->allgather(std::as_bytes(std::span(&mine, 1)), "ids");
+    UniqueId id;
+    std::memcpy(&id, all.back().data(), sizeof id);
+    make_bootstrap_unique_id(id, launcher->pes() - 1 - launcher->pe(), launcher->pes())->barrier("second job");
+    launcher->barrier("end");
+    return 0;
+  }
+  if (program == "stubborn") {  // ignores what can be ignored
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2}) ::signal(signal, SIG_IGN);
+    const auto bootstrap = join();
+    bootstrap->barrier("all are here");
+    std::printf("stubborn\n");
+    std::fflush(stdout);
+    for (;;) ::pause();
+  }
+  return 51;
+}
+
+const bool ran = [] {
+  const char* const program = std::getenv("CAUSEWAY_TEST_PROGRAM");
+  if (program == nullptr) return false;
+  int status = 52;
+  try {
+    status = run(program);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+  }
+  std::fflush(nullptr);
+  ::_exit(status);
+}();
+
+}  // namespace
+}  // namespace causeway::test
