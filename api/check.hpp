@@ -67,7 +67,7 @@ CAUSEWAY_DEVICE const TeamView* find_team(const DeviceWorld& world, const char* 
       return nullptr;
     }
   }
-  return &world.teams[team];
+  return &world.teams[machine::on_host() ? world.teams_max + team : team];
 }
 
 }  // namespace causeway::api

@@ -66,7 +66,6 @@ void Hub::turn(std::span<const pollfd> polled) {
     if (!connection->flush()) lost(*connection, connection->cause());
     if (connection->closing && connection->flushed()) connection->finish_output();
   }
-  deliver_answers();  // of PEs that the writing found lost; sent in the next turn, as poll_events() asks for it
   std::erase_if(connections_, [](const auto& connection) { return connection->ended; });
 }
 
@@ -76,6 +75,7 @@ std::optional<Clock::time_point> Hub::next_deadline() const {
     if (at && (!first || *at < *first)) first = at;
   };
   for (const auto& connection : connections_) consider(connection->expires_at);
+  for (const Loss& loss : losses_) consider(loss.known_at);
   if (ending_ && !ending_->told_last) consider(ending_->last_at);
   return first;
 }
@@ -207,10 +207,17 @@ void Hub::refuse(Connection& connection, const std::string& why) {
 
 void Hub::lost(Connection& connection, const std::string& cause) {
   connection.ended = true;
-  if (connection.pe >= 0)
-    membership_.lose(connection.pe, cause);
-  else if (connection.expected_pe >= 0)
-    membership_.retire(connection.expected_pe);
+  const int pe = connection.pe >= 0 ? connection.pe : connection.expected_pe;
+  if (pe < 0) return;
+  const auto patience = connection.expected_pe >= 0 ? settings_.loss_patience : 0ms;
+  losses_.push_back({pe, connection.pe >= 0, cause, Clock::now() + patience});
+}
+
+void Hub::apply(const Loss& loss) {
+  if (loss.in_the_job)
+    membership_.lose(loss.pe, loss.cause);
+  else
+    membership_.retire(loss.pe);
 }
 
 void Hub::lose(int pe, const std::string& cause) {
@@ -219,6 +226,12 @@ void Hub::lose(int pe, const std::string& cause) {
     read(*connection);  // its last words may be a goodbye
     if (!connection->ended) lost(*connection, cause);
   }
+  for (Loss& loss : losses_) {
+    if (loss.pe != pe) continue;
+    loss.cause = cause;
+    apply(loss);
+  }
+  std::erase_if(losses_, [&](const Loss& loss) { return loss.pe == pe; });
   deliver_answers();  // into the queues, so that the owner's next poll() sees that there is something to write
 }
 
@@ -261,6 +274,9 @@ void Hub::deliver_answers() {
 void Hub::expire() {
   const Clock::time_point now = Clock::now();
   if (accept_again_at_ && *accept_again_at_ <= now) accept_again_at_.reset();
+  for (const Loss& loss : losses_)
+    if (loss.known_at <= now) apply(loss);
+  std::erase_if(losses_, [&](const Loss& loss) { return loss.known_at <= now; });
   for (auto& connection : connections_) {
     if (connection->ended || !connection->expires_at || *connection->expires_at > now) continue;
     if (connection->closing)

@@ -25,6 +25,9 @@ struct HubSettings {
   int pes = 0;  ///< fixed number of PEs; 0: the first PE says it
   std::chrono::milliseconds hello_timeout{10'000};
   std::size_t strangers_max = 512;
+  /// How long the end of a socket of add_socket_of() is kept secret. Sockets of a dying process close before its parent
+  /// can collect its status: the PEs that fail because of it must not be seen to end first.
+  std::chrono::milliseconds loss_patience{0};
   /// Called when a PE ends the job for all.
   std::function<void(int pe, int status)> on_exit;
 };
@@ -44,7 +47,7 @@ class Hub {
   /// When turn() must be called even if nothing happens.
   [[nodiscard]] std::optional<Clock::time_point> next_deadline() const;
 
-  /// The owner knows that this PE died (its socket may still be held open by a child of it).
+  /// The owner knows that this PE's process has ended (its socket may still be held open by a child of it).
   void lose(int pe, const std::string& cause);
   /// Ends the job for all PEs, as if a PE had asked for it.
   void end_job(int pe, int status);
@@ -56,6 +59,12 @@ class Hub {
   [[nodiscard]] bool idle() const;                           ///< nothing left to deliver
 
  private:
+  struct Loss {
+    int pe;
+    bool in_the_job;  // else its socket ended while it was not
+    std::string cause;
+    Clock::time_point known_at;
+  };
   struct Ending {
     int pe, status;
     Clock::time_point last_at;  // when at the latest the PE in this process is told
@@ -71,6 +80,7 @@ class Hub {
   void refuse(Connection& connection, const std::string& why);
   void finish(Connection& connection);
   void lost(Connection& connection, const std::string& cause);
+  void apply(const Loss& loss);
   void deliver_answers();
   void finish_ending();
   void expire();
@@ -80,6 +90,7 @@ class Hub {
   UniqueFd listener_;
   Membership membership_;
   std::vector<std::unique_ptr<Connection>> connections_;
+  std::vector<Loss> losses_;  // not yet told
   std::optional<Ending> ending_;
   std::optional<Clock::time_point> accept_again_at_;  // after the process ran out of descriptors
   bool used_ = false;

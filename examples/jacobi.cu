@@ -114,7 +114,7 @@ struct Options {
   std::string dump;
 };
 
-// A cold frame, and a spiral of discs that get hotter outwards; all of these keep their temperature.
+// A cold frame, and two spiral arms of discs that get hotter outwards; all of these keep their temperature.
 struct Plate {
   std::vector<float> heat;
   std::vector<uint8_t> is_held;
@@ -122,23 +122,23 @@ struct Plate {
 
 static Plate make_plate(int nx, int ny) {
   Plate plate{std::vector<float>(size_t(nx) * ny, 0.f), std::vector<uint8_t>(size_t(nx) * ny, 0)};
-  const double size = std::min(nx, ny);
-  constexpr int kDiscs = 40;
+  const auto hold = [&](int x, int y, double heat) {
+    plate.heat[size_t(y) * nx + x] = float(heat);
+    plate.is_held[size_t(y) * nx + x] = 1;
+  };
+  constexpr int kDiscs = 44;  // in turn on the one and the other arm
   for (int disc = 0; disc < kDiscs; ++disc) {
-    const double outwards = (disc + 1.0) / kDiscs, angle = 13.0 * std::sqrt(outwards);
-    const double at_x = nx / 2.0 + 0.42 * nx * outwards * std::cos(angle);
-    const double at_y = ny / 2.0 + 0.42 * ny * outwards * std::sin(angle);
-    const double radius = size * (0.012 + 0.025 * outwards);
+    const double outwards = (disc + 1.0) / kDiscs, angle = 9 * std::sqrt(outwards) + 3.14159265 * (disc % 2);
+    const double at_x = nx * (0.5 + 0.44 * outwards * std::cos(angle));
+    const double at_y = ny * (0.5 + 0.44 * outwards * std::sin(angle));
+    const double radius = std::min(nx, ny) * (0.01 + 0.02 * outwards);
     for (int y = std::max(0, int(at_y - radius)); y <= std::min(ny - 1, int(at_y + radius)); ++y)
       for (int x = std::max(0, int(at_x - radius)); x <= std::min(nx - 1, int(at_x + radius)); ++x)
-        if (std::hypot(x - at_x, y - at_y) <= radius) {
-          plate.heat[size_t(y) * nx + x] = float(0.3 + 0.7 * outwards);
-          plate.is_held[size_t(y) * nx + x] = 1;
-        }
+        if (std::hypot(x - at_x, y - at_y) <= radius) hold(x, y, 0.3 + 0.7 * outwards);
   }
   for (int y = 0; y < ny; ++y)
     for (int x = 0; x < nx; ++x)
-      if (x == 0 || y == 0 || x == nx - 1 || y == ny - 1) plate.is_held[size_t(y) * nx + x] = 1;
+      if (x == 0 || y == 0 || x == nx - 1 || y == ny - 1) hold(x, y, 0);
   return plate;
 }
 
@@ -235,7 +235,7 @@ static float* solve(const Plate& plate, const Options& options, double* change, 
     double* my_change = is_check ? changes + check_index : nullptr;
     void* arguments[] = {&band, &out, &in, &send, &seen, &number, &my_change};
     // Collective, because this kernel waits for those of other PEs.
-    CHECK(nvshmemx_collective_launch(reinterpret_cast<const void*>(relax), options.blocks, 256, arguments, 0, stream));
+    CHECK(nvshmemx_collective_launch((const void*)relax, options.blocks, 256, arguments, 0, stream));
     if (is_check)
       CHECK(nvshmemx_double_sum_reduce_on_stream(NVSHMEM_TEAM_WORLD, my_change + checks, my_change, 1, stream));
   }

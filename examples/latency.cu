@@ -153,7 +153,7 @@ int main() {
     CHECK(cudaMemsetAsync(signal, 0, sizeof *signal, stream));
     nvshmemx_barrier_all_on_stream(stream);
     return time_stream(stream, [&] {
-      CHECK(nvshmemx_collective_launch(reinterpret_cast<const void*>(ping_pong), 1, 1, arguments, 0, stream));
+      CHECK(nvshmemx_collective_launch((const void*)ping_pong, 1, 1, arguments, 0, stream));
     });
   };
   play(10);

@@ -131,11 +131,14 @@ static int run(const Options& options, int me, int pes) {
   size_t elements = options.elements;
   uint64_t round = 0;
   void* arguments[] = {&result, &inbox, &input, &arrived, &elements, &round};
-  const void* kernel = reinterpret_cast<const void*>(ring_allreduce);
+  const void* kernel = (const void*)ring_allreduce;
   constexpr int kThreads = 256;
   int blocks_max = 0;
   CHECK(nvshmemx_collective_launch_query_gridsize(kernel, kThreads, arguments, 0, &blocks_max));
-  require(options.blocks <= blocks_max, "--blocks", "more than can run at the same time");
+  if (options.blocks > blocks_max) {
+    std::fprintf(stderr, "PE %d: --blocks %d: no more than %d can run at the same time\n", me, options.blocks, blocks_max);
+    nvshmem_global_exit(1);
+  }
   nvshmem_barrier_all();  // every PE's signals are zero
 
   // Blocks wait for blocks of other PEs: a collective launch sees to it that all of them run.

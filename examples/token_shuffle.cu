@@ -204,8 +204,8 @@ static int shuffle(Layer layer, const Options& options, int round, cudaStream_t 
   CHECK(cudaGetLastError());
   // These two wait for rows of other PEs: launched collectively, so that all PEs' kernels run.
   void* arguments[] = {&layer};
-  for (auto kernel : {run_experts, combine})
-    CHECK(nvshmemx_collective_launch(reinterpret_cast<const void*>(kernel), kBlocks, kThreads, arguments, 0, stream));
+  CHECK(nvshmemx_collective_launch((const void*)run_experts, kBlocks, kThreads, arguments, 0, stream));
+  CHECK(nvshmemx_collective_launch((const void*)combine, kBlocks, kThreads, arguments, 0, stream));
   nvshmemx_barrier_all_on_stream(stream);  // completes the puts too: their rows may be reused
 
   std::vector<float> output(input.tokens.size());

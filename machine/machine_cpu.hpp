@@ -9,6 +9,7 @@
 #include <cstring>
 #include <type_traits>
 
+#define CAUSEWAY_API __attribute__((visibility("default")))
 #define CAUSEWAY_DEVICE inline
 #define CAUSEWAY_HOST_DEVICE inline
 #define CAUSEWAY_DEVICE_OUT_OF_LINE inline
@@ -34,6 +35,8 @@ inline unsigned threads_in_warp() {
 }
 inline void sync_warp() { cpu::sync_warp(); }
 inline void sync_block() { cpu::sync_block(); }
+/// Is the caller a host thread?
+inline bool on_host() { return !cpu::current; }
 /// Lets whatever a wait waits for run.
 inline void pause() {
   if (cpu::current || cpu::simulated) return cpu::yield();
@@ -117,8 +120,8 @@ T load_peer(const T* p) {
   return value;
 }
 
-/// Large copies by one thread; see copy_large.cpp for when it streams past the caches.
-void copy_large(void* to, const void* from, size_t bytes);
+/// Large copies by one thread.
+CAUSEWAY_API void copy_large(void* to, const void* from, size_t bytes);
 /// Own memory to a peer's.
 inline void copy_to_peer(void* to, const void* from, size_t bytes) {
   if (cpu::simulated) return cpu::buffered_store(to, from, bytes);
@@ -133,10 +136,10 @@ inline void copy_from_peer(void* to, const void* from, size_t bytes) {
 }
 
 /// What the running thread spins on, shown by reports of hangs. Null: it no longer spins.
-void note_spin(const WaitInfo*);
+CAUSEWAY_API void note_spin(const WaitInfo*);
 /// A failed check of an argument: printed, and kept for causeway_last_error(). `problem` says what is accepted.
-void note_misuse(const char* call, const char* problem, long long value, long long limit);
+CAUSEWAY_API void note_misuse(const char* call, const char* problem, long long value, long long limit);
 /// Grows with every SIGUSR1: waits then print themselves.
-unsigned dumps_asked();
+CAUSEWAY_API unsigned dumps_asked();
 
 }  // namespace causeway::machine

@@ -31,6 +31,7 @@ CAUSEWAY_DEVICE unsigned threads_in_warp() {
   const unsigned left = threads_in_block() - thread_in_block() / 32 * 32;
   return left < 32 ? left : 32;
 }
+CAUSEWAY_DEVICE constexpr bool on_host() { return false; }
 CAUSEWAY_DEVICE void sync_warp() {
   const unsigned threads = threads_in_warp();
   __syncwarp(threads == 32 ? 0xffffffffu : (1u << threads) - 1);

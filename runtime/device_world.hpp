@@ -6,7 +6,9 @@
 
 namespace causeway {
 
-/// A team as one of its PEs sees it. Member i is world PE first + i * stride.
+/// A team as one of its PEs sees it, in one of its two channels: collectives that host threads run never share flags with
+/// those of kernels and streams, because a program may well split a team while a stream still reduces over its parent.
+/// Member i is world PE first + i * stride.
 struct TeamView {
   int32_t pe = -1;  // the caller's number in the team; -1: the slot is free or the caller no member
   int32_t pes = 0;
@@ -32,7 +34,7 @@ struct DeviceWorld {
   int32_t pe = -1, pes = 0;  // pes 0: not filled, every access faults
   int32_t teams_max = 0;
   int32_t reserved = 0;
-  const TeamView* teams = nullptr;        // by nvshmem_team_t
+  const TeamView* teams = nullptr;        // by nvshmem_team_t; then, from teams_max on, each team's host channel
   const uint64_t* heap_bytes = nullptr;   // mapped so far: heaps grow
   FaultRecord* faults = nullptr;
   uint64_t wait_report_ns = 0;            // a wait this long says so and goes on

@@ -36,9 +36,9 @@ void synchronize(Stream);
 const char* device_text(const char* text);
 /// All the work this PE has given its device.
 void synchronize_device();
-/// Meets the team's members from the host, completing or not what came before.
+/// Meets the team's members from the host, in the team's host channel, completing or not what came before.
 void barrier(const DeviceWorld&, const char* name, int team, bool completes);
-/// Concatenates members' `bytes` at `source` into `dest` of all; both symmetric.
+/// In the host channel too: concatenates members' `bytes` at `source` into `dest` of all; both symmetric.
 void fcollect(const DeviceWorld&, const char* name, int team, void* dest, const void* source, size_t bytes);
 
 }  // namespace causeway::machine_host

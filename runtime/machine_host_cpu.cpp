@@ -45,14 +45,14 @@ const char* device_text(const char* text) { return text; }
 
 void barrier(const DeviceWorld& world, const char* name, int team, bool completes) {
   if (completes) {
-    causeway::barrier(world, name, Thread{}, world.teams[team]);
+    causeway::barrier(world, name, Thread{}, world.teams[world.teams_max + team]);
   } else {
-    causeway::sync(world, name, Thread{}, world.teams[team]);
+    causeway::sync(world, name, Thread{}, world.teams[world.teams_max + team]);
   }
 }
 
 void fcollect(const DeviceWorld& world, const char* name, int team, void* dest, const void* source, size_t bytes) {
-  causeway::fcollect(world, name, Thread{}, world.teams[team], dest, source, bytes);
+  causeway::fcollect(world, name, Thread{}, world.teams[world.teams_max + team], dest, source, bytes);
 }
 
 }  // namespace causeway::machine_host

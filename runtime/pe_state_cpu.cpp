@@ -19,6 +19,11 @@ PeState& pe_state() {
   return *static_cast<PeState*>(context.state.get());
 }
 
+cpu::MachineOptions cpu::machine_options() {
+  const Settings settings = inspect_settings(process_environment());  // init reports what is malformed
+  return {unsigned(settings.cpu_workers), size_t(settings.cpu_stack_bytes)};
+}
+
 const DeviceWorld& unit::world() {
   static const DeviceWorld unfilled;
   const World* world = world_or_null();

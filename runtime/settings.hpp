@@ -48,11 +48,11 @@ struct Settings {
   int teams_max = 0;                          ///< NVSHMEM_MAX_TEAMS
 
   // What is printed
-  DebugLevel debug = DebugLevel::none;     ///< NVSHMEM_DEBUG
-  std::string debug_file;                  ///< NVSHMEM_DEBUG_FILE, unexpanded: see debug_file_path
-  std::vector<std::string> debug_subsys;   ///< NVSHMEM_DEBUG_SUBSYS
-  bool print_version = false;              ///< NVSHMEM_VERSION
-  bool print_info = false;                 ///< NVSHMEM_INFO
+  DebugLevel debug = DebugLevel::none;    ///< NVSHMEM_DEBUG
+  std::string debug_file;                 ///< NVSHMEM_DEBUG_FILE, unexpanded: see debug_file_path
+  std::vector<std::string> debug_subsys;  ///< NVSHMEM_DEBUG_SUBSYS
+  bool print_version = false;             ///< NVSHMEM_VERSION
+  bool print_info = false;                ///< NVSHMEM_INFO
 
   // How PEs reach each other
   bool disable_p2p = false;       ///< NVSHMEM_DISABLE_P2P
@@ -62,10 +62,10 @@ struct Settings {
   std::string remote_transport;   ///< NVSHMEM_REMOTE_TRANSPORT; empty: chosen
 
   // How PEs find each other
-  std::string bootstrap;                 ///< NVSHMEM_BOOTSTRAP
-  std::string uid_interfaces;            ///< NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME, as UniqueIdOptions takes it
-  std::string uid_family;                ///< NVSHMEM_BOOTSTRAP_UID_SOCK_FAMILY; empty: both
-  std::string uid_session;               ///< NVSHMEM_BOOTSTRAP_UID_SESSION_ID
+  std::string bootstrap;                         ///< NVSHMEM_BOOTSTRAP
+  std::string uid_interfaces;                    ///< NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME, as UniqueIdOptions takes it
+  std::string uid_family;                        ///< NVSHMEM_BOOTSTRAP_UID_SOCK_FAMILY; empty: both
+  std::string uid_session;                       ///< NVSHMEM_BOOTSTRAP_UID_SESSION_ID
   std::chrono::nanoseconds bootstrap_timeout{};  ///< CAUSEWAY_BOOTSTRAP_TIMEOUT
 
   // Waits
@@ -73,11 +73,11 @@ struct Settings {
   std::chrono::nanoseconds wait_timeout{};  ///< CAUSEWAY_WAIT_TIMEOUT; 0: never
 
   // The CPU machine and the tools
-  int cpu_workers = 0;                 ///< CAUSEWAY_CPU_WORKERS; 0: one a usable CPU
-  std::uint64_t cpu_stack_bytes = 0;   ///< CAUSEWAY_CPU_STACK
-  int cpu_devices = 0;                 ///< CAUSEWAY_CPU_DEVICES; 0: as many as PEs on the node
-  std::string machine;                 ///< CAUSEWAY_MACHINE: cpu, cuda, or empty: chosen
-  std::string cuda_prefix;             ///< CAUSEWAY_CUDA_PREFIX
+  int cpu_workers = 0;                ///< CAUSEWAY_CPU_WORKERS; 0: one a usable CPU
+  std::uint64_t cpu_stack_bytes = 0;  ///< CAUSEWAY_CPU_STACK
+  int cpu_devices = 0;                ///< CAUSEWAY_CPU_DEVICES; 0: as many as PEs on the node
+  std::string machine;                ///< CAUSEWAY_MACHINE: cpu, cuda, or empty: chosen
+  std::string cuda_prefix;            ///< CAUSEWAY_CUDA_PREFIX
 
   std::vector<SettingValue> values;      ///< one for each row of the table, in its order
   std::vector<UnknownName> unknown;      ///< sorted by name
@@ -88,9 +88,9 @@ struct Settings {
   [[nodiscard]] const SettingValue& value(std::string_view name) const;
 };
 
-/// Reads all known variables. A variable that is set but empty counts as not set. Throws Error(invalid_value) that names
-/// each malformed variable, its value and the accepted form; a malformed value of a variable without effect is only a
-/// warning, since nothing depends on it.
+/// Reads all known variables. A variable that is set but empty counts as not set. Throws Error(invalid_value) that
+/// names each malformed variable, its value and the accepted form; a malformed value of a variable without effect is
+/// only a warning, since nothing depends on it.
 [[nodiscard]] Settings read_settings(const Environment& environment);
 
 /// The same, but malformed values are listed in `malformed` and their fields keep the default. For `causeway info`.

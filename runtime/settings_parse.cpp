@@ -17,9 +17,9 @@ struct Unit {
 // The first spelling of a factor is the one that is printed. All are powers of 1024, as in the reference, whose readers
 // also write GB for what is a GiB.
 constexpr std::uint64_t kKiB = 1 << 10, kMiB = kKiB << 10, kGiB = kMiB << 10, kTiB = kGiB << 10;
-constexpr Unit kSizeUnits[] = {{"T", kTiB},   {"G", kGiB},   {"M", kMiB},   {"K", kKiB},  {"", 1},
-                               {"TiB", kTiB}, {"GiB", kGiB}, {"MiB", kMiB}, {"KiB", kKiB},
-                               {"TB", kTiB},  {"GB", kGiB},  {"MB", kMiB},  {"KB", kKiB}, {"B", 1}};
+constexpr Unit kSizeUnits[] = {{"T", kTiB},   {"G", kGiB},   {"M", kMiB},   {"K", kKiB},   {"", 1},
+                               {"TiB", kTiB}, {"GiB", kGiB}, {"MiB", kMiB}, {"KiB", kKiB}, {"TB", kTiB},
+                               {"GB", kGiB},  {"MB", kMiB},  {"KB", kKiB},  {"B", 1}};
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr Unit kTimeUnits[] = {{"h", 3600 * kSecond}, {"m", 60 * kSecond}, {"s", kSecond}, {"ms", 1'000'000},
@@ -150,36 +150,47 @@ std::vector<std::string_view> words_of(const SettingRow& row) {
 
 ParsedValue parse_value(const SettingRow& row, std::string_view text) {
   switch (row.kind) {
-    case SettingKind::boolean: return require(parse_boolean(text), row, text);
+    case SettingKind::boolean:
+      return require(parse_boolean(text), row, text);
     case SettingKind::integer: {
       const std::int64_t value = require(parse_integer(text), row, text);
       if (value < row.min || value > row.max) fail_form(row, text);
       return value;
     }
-    case SettingKind::size: return require_within(parse_scaled(text, kSizeUnits), row, text, kSizeUnits);
+    case SettingKind::size:
+      return require_within(parse_scaled(text, kSizeUnits), row, text, kSizeUnits);
     case SettingKind::duration:
       return std::chrono::nanoseconds(require_within(parse_scaled(text, kTimeUnits), row, text, kTimeUnits));
-    case SettingKind::choice: return require(parse_choice(row, text), row, text);
-    case SettingKind::list: return require(parse_list(text), row, text);
-    case SettingKind::text: break;
+    case SettingKind::choice:
+      return require(parse_choice(row, text), row, text);
+    case SettingKind::list:
+      return require(parse_list(text), row, text);
+    case SettingKind::text:
+      break;
   }
   return std::string(text);
 }
 
 std::string accepted_form(const SettingRow& row) {
   switch (row.kind) {
-    case SettingKind::boolean: return "1 or 0, true or false, yes or no, on or off";
+    case SettingKind::boolean:
+      return "1 or 0, true or false, yes or no, on or off";
     case SettingKind::integer: {
       const bool bounded_below = row.min != std::numeric_limits<std::int64_t>::min();
       const bool bounded_above = row.max < std::numeric_limits<int>::max();
       if (bounded_below && bounded_above) return fmt::format("a whole number from {} to {}", row.min, row.max);
       return bounded_below ? fmt::format("a whole number from {} up", row.min) : "a whole number";
     }
-    case SettingKind::size: return "a size such as 512M, 1G or 1.5G";
-    case SettingKind::duration: return "a time such as 30, 1.5, 500ms or 2m (in seconds where no unit is given)";
-    case SettingKind::choice: return words_form(row);
-    case SettingKind::list: return "names with commas between";
-    case SettingKind::text: break;
+    case SettingKind::size:
+      return "a size such as 512M, 1G or 1.5G";
+    case SettingKind::duration:
+      return "a time such as 30, 1.5, 500ms or 2m (in seconds where no unit is given)";
+    case SettingKind::choice:
+      return words_form(row);
+    case SettingKind::list:
+      return "names with commas between";
+    case SettingKind::text:
+      break;
   }
   return "text";
 }
@@ -197,7 +208,9 @@ std::string value_text(const ParsedValue& value) {
     std::string operator()(std::uint64_t bytes) const { return size_text(bytes); }
     std::string operator()(std::chrono::nanoseconds duration) const { return duration_text(duration); }
     std::string operator()(const ChosenWord& choice) const { return choice.word; }
-    std::string operator()(const std::vector<std::string>& names) const { return fmt::format("{}", fmt::join(names, ",")); }
+    std::string operator()(const std::vector<std::string>& names) const {
+      return fmt::format("{}", fmt::join(names, ","));
+    }
     std::string operator()(const std::string& text) const { return text; }
   };
   return std::visit(Print{}, value);

@@ -10,13 +10,14 @@
 
 namespace causeway {
 
-/// A parsed value: boolean; integer; size in bytes or duration in nanoseconds; choice (its number and spelling); list; text.
+/// A parsed value: boolean; integer; size in bytes or duration in nanoseconds; choice (its number and spelling); list;
+/// text.
 struct ChosenWord {
   int number = 0;
   std::string word;
 };
-using ParsedValue =
-    std::variant<bool, std::int64_t, std::uint64_t, std::chrono::nanoseconds, ChosenWord, std::vector<std::string>, std::string>;
+using ParsedValue = std::variant<bool, std::int64_t, std::uint64_t, std::chrono::nanoseconds, ChosenWord,
+                                 std::vector<std::string>, std::string>;
 
 /// Throws Error(invalid_value) that names the variable, the value and the accepted form.
 [[nodiscard]] ParsedValue parse_value(const SettingRow& row, std::string_view text);

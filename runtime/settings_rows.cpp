@@ -25,8 +25,8 @@ constexpr SettingRow kRows[] = {
      "GPU: heap segments are multiples of this, rounded up to a power of two that the driver can map.",
      &S::cumem_granularity_bytes, "", 1, kTiB},
     {"NVSHMEM_DISABLE_CUDA_VMM", boolean, honoured, "0",
-     "GPU: do not share memory by cuMem handles. Peers are then reached through the proxy, never by load and store: the "
-     "older sharing calls choose their own addresses and are not used.",
+     "GPU: do not share memory by cuMem handles. Peers are then reached through the proxy, never by load and store: "
+     "the older sharing calls choose their own addresses and are not used.",
      &S::disable_cuda_vmm},
     {"NVSHMEM_DISABLE_P2P", boolean, honoured, "0",
      "Reach no other PE by load and store, as if each were on a host of its own: for tests of the remote path.",
@@ -46,8 +46,8 @@ constexpr SettingRow kRows[] = {
      "Print to this file instead of standard error. %h stands for the host name, %p for the process id, %% for %.",
      &S::debug_file},
     {"NVSHMEM_VERSION", boolean, honoured, "0",
-     "Print the library's version at start. A version number such as 3.4.5, as some container images set, counts as not "
-     "set.",
+     "Print the library's version at start. A version number such as 3.4.5, as some container images set, counts as "
+     "not set.",
      &S::print_version},
     {"NVSHMEM_INFO", boolean, honoured, "0", "Print all variables and their values at start.", &S::print_info},
     {"NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME", text, honoured, "",
@@ -59,11 +59,12 @@ constexpr SettingRow kRows[] = {
 
     // ---- ours
     {"CAUSEWAY_HEAP_STRIDE", size, ours, "0",
-     "Distance between the heaps of two PEs in the address space, and so the most that a heap can grow to; rounded up to "
-     "a power of two. 0: above all memory there is, or less if that much cannot be reserved.",
+     "Distance between the heaps of two PEs in the address space, and so the most that a heap can grow to; rounded up "
+     "to a power of two. 0: above all memory there is, or less if that much cannot be reserved.",
      &S::heap_stride_bytes, "", 0, 64 * kTiB},
     {"CAUSEWAY_WAIT_REPORT", duration, ours, "30",
-     "A wait this long says which PE waits for what, and goes on waiting. 0: never.", &S::wait_report, "", 0, 365 * kDay},
+     "A wait this long says which PE waits for what, and goes on waiting. 0: never.",
+     &S::wait_report, "", 0, 365 * kDay},
     {"CAUSEWAY_WAIT_TIMEOUT", duration, ours, "0",
      "A wait this long ends the job with a report. 0: never.", &S::wait_timeout, "", 0, 365 * kDay},
     {"CAUSEWAY_BOOTSTRAP_TIMEOUT", duration, ours, "120",
@@ -77,14 +78,15 @@ constexpr SettingRow kRows[] = {
     {"CAUSEWAY_CPU_WORKERS", integer, ours, "0",
      "CPU machine: threads of a process that run kernels. 0: one a usable CPU.", &S::cpu_workers, "", 0, 4096},
     {"CAUSEWAY_CPU_STACK", size, ours, "64K",
-     "CPU machine: stack of one thread of a kernel, rounded up to whole pages.", &S::cpu_stack_bytes, "", 16 * kKiB, kGiB},
+     "CPU machine: stack of one thread of a kernel, rounded up to whole pages.",
+     &S::cpu_stack_bytes, "", 16 * kKiB, kGiB},
     {"CAUSEWAY_CPU_DEVICES", integer, ours, "0",
      "CPU machine: what cudaGetDeviceCount says. 0: the number of PEs on the node.", &S::cpu_devices, "", 0, 4096},
 
     // ---- the launcher's
     {"CAUSEWAY_PE", integer, launcher, "", "Number of this PE.", {}, "", 0, kIntMax},
     {"CAUSEWAY_PES", integer, launcher, "", "Number of PEs of the job.", {}, "", 1, kIntMax},
-    {"CAUSEWAY_NODES", integer, launcher, "", "Number of emulated nodes, with `causeway run --nodes`.", {}, "", 1, kIntMax},
+    {"CAUSEWAY_NODES", integer, launcher, "", "Number of emulated nodes: `causeway run --nodes`.", {}, "", 1, kIntMax},
     {"CAUSEWAY_BOOTSTRAP_FD", integer, launcher, "", "The inherited socket to the launcher.", {}, "", 0, kIntMax},
     {"CAUSEWAY_JOB", text, launcher, "", "The job's secret: 32 hexadecimal digits."},
 };

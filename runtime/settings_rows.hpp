@@ -19,16 +19,15 @@ enum class SettingEffect {
 };
 
 /// The field of Settings that a row fills, if any.
-using SettingField =
-    std::variant<std::monostate, bool Settings::*, int Settings::*, std::uint64_t Settings::*,
-                 std::chrono::nanoseconds Settings::*, std::string Settings::*, std::vector<std::string> Settings::*,
-                 DebugLevel Settings::*>;
+using SettingField = std::variant<std::monostate, bool Settings::*, int Settings::*, std::uint64_t Settings::*,
+                                  std::chrono::nanoseconds Settings::*, std::string Settings::*,
+                                  std::vector<std::string> Settings::*, DebugLevel Settings::*>;
 
 struct SettingRow {
   std::string_view name;
   SettingKind kind;
   SettingEffect effect;
-  std::string_view standard;    ///< the default as one would write it; empty: not set
+  std::string_view standard;  ///< the default as one would write it; empty: not set
   std::string_view help;
   SettingField field = {};
   std::string_view words = {};  ///< of a choice, with | between

@@ -32,7 +32,8 @@ constexpr SettingRow kRows[] = {
     idle("NVSHMEM_BOOTSTRAP_PMI2_PLUGIN", text, "", kNoPlugins),
     idle("NVSHMEM_BOOTSTRAP_PMIX_PLUGIN", text, "", kNoPlugins),
     idle("NVSHMEM_BOOTSTRAP_UID_PLUGIN", text, "", kNoPlugins),
-    idle("NVSHMEM_BOOTSTRAP_TWO_STAGE", boolean, "0", "Start never needs a second stage: the heap is made on first use."),
+    idle("NVSHMEM_BOOTSTRAP_TWO_STAGE", boolean, "0",
+         "Start never needs a second stage: the heap is made on first use."),
     idle("NVSHMEM_BOOTSTRAP_UID_SESSION_ID", text, "", "A unique id carries its maker's addresses and port.", "",
          &S::uid_session),
 
@@ -47,12 +48,13 @@ constexpr SettingRow kRows[] = {
     // ---- memory
     idle("NVSHMEM_HEAP_KIND", choice, "DEVICE", "The heap is in device memory.", "DEVICE|VIDMEM|SYSMEM"),
     idle("NVSHMEM_MAX_MEMORY_PER_GPU", size, "128G", "The heap grows up to its stride: CAUSEWAY_HEAP_STRIDE."),
-    idle("NVSHMEM_CUMEM_HANDLE_TYPE", choice, "FILE_DESCRIPTOR", "The handle type is chosen from what the driver offers.",
-         "FILE_DESCRIPTOR|FABRIC"),
+    idle("NVSHMEM_CUMEM_HANDLE_TYPE", choice, "FILE_DESCRIPTOR",
+         "The handle type is chosen from what the driver offers.", "FILE_DESCRIPTOR|FABRIC"),
     idle("NVSHMEM_ENABLE_ALIGNED_MALLOC", boolean, "0", "Every allocation is aligned."),
     idle("NVSHMEM_G_BUF_SIZE", size, "8M", "nvshmem_g needs no buffer."),
     idle("NVSHMEM_G_COALESCING_BUF_SIZE", size, "2M", "nvshmem_g needs no buffer."),
-    idle("NVSHMEM_CUDA_LIMIT_STACK_SIZE", size, "", "The library leaves the device's stack limit as the program set it."),
+    idle("NVSHMEM_CUDA_LIMIT_STACK_SIZE", size, "",
+         "The library leaves the device's stack limit as the program set it."),
 
     // ---- peers
     idle("NVSHMEM_DISABLE_NVLS_SHARING", boolean, "0", "Multicast objects are not shared between teams."),

@@ -14,8 +14,7 @@ struct Section {
 };
 
 constexpr Section kSections[] = {
-    {SettingEffect::honoured, "NVSHMEM variables",
-     "These mean what they mean to NVSHMEM."},
+    {SettingEffect::honoured, "NVSHMEM variables", "These mean what they mean to NVSHMEM."},
     {SettingEffect::ours, "Causeway variables", "These have no counterpart in NVSHMEM."},
     {SettingEffect::launcher, "Set by the launcher", "`causeway run` sets these for the PEs that it starts."},
     {SettingEffect::no_effect, "Accepted without effect",
@@ -25,8 +24,8 @@ constexpr Section kSections[] = {
 
 constexpr std::string_view kIntro = R"(# Settings
 
-Every environment variable that the library reads. `causeway info --settings --markdown` prints this page, with the values
-of the environment that it runs in.
+Every environment variable that the library reads. `causeway info --settings --markdown` prints this page, with the
+values of the environment that it runs in.
 
 - A variable that is set but empty counts as not set.
 - A malformed value is an error that names the variable, the value and the accepted form.
@@ -39,11 +38,16 @@ of the environment that it runs in.
 
 std::string short_form(const SettingRow& row) {
   switch (row.kind) {
-    case SettingKind::boolean: return "on or off";
-    case SettingKind::size: return "size";
-    case SettingKind::duration: return "time";
-    case SettingKind::choice: return fmt::format("{}", fmt::join(words_of(row), ", "));
-    default: return accepted_form(row);
+    case SettingKind::boolean:
+      return "on or off";
+    case SettingKind::size:
+      return "size";
+    case SettingKind::duration:
+      return "time";
+    case SettingKind::choice:
+      return fmt::format("{}", fmt::join(words_of(row), ", "));
+    default:
+      return accepted_form(row);
   }
 }
 
@@ -62,9 +66,11 @@ bool is_set(const SettingValue& value) { return value.source == SettingSource::e
 
 std::string foreign_text() {
   std::string result =
-      "\n## Left alone\n\nNames under the same prefixes that belong to others; they are neither read nor warned about.\n\n"
+      "\n## Left alone\n\nNames under the same prefixes that belong to others; they are neither read nor warned "
+      "about.\n\n"
       "| Name | Whose |\n|---|---|\n";
-  for (const ForeignName& foreign : foreign_names()) result += fmt::format("| `{}` | {} |\n", foreign.pattern, foreign.help);
+  for (const ForeignName& foreign : foreign_names())
+    result += fmt::format("| `{}` | {} |\n", foreign.pattern, foreign.help);
   return result;
 }
 

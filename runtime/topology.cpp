@@ -162,7 +162,7 @@ std::string read_host_name() {
   return name.data();
 }
 
-std::uint64_t read_host_id(const fs::path& root, const std::string& host_name) {
+std::uint64_t hash_host(const fs::path& root, const std::string& host_name) {
   std::string identity = trimmed(read_file(root / "proc/sys/kernel/random/boot_id"));
   if (identity.empty()) identity = trimmed(read_file(root / "etc/machine-id"));
   std::error_code ignored;
@@ -196,7 +196,8 @@ std::vector<GpuInfo> read_gpus(const fs::path& root) {
   for (const auto& entry : fs::directory_iterator(root / "proc/driver/nvidia/gpus", ignored)) {
     const std::string text = read_file(entry.path() / "information");
     const auto minor = number_after(text, "Device Minor:");
-    const auto gpu = std::find_if(gpus.begin(), gpus.end(), [&](const GpuInfo& g) { return minor && g.number == int(*minor); });
+    const auto gpu =
+        std::find_if(gpus.begin(), gpus.end(), [&](const GpuInfo& g) { return minor && g.number == int(*minor); });
     if (gpu == gpus.end()) continue;
     gpu->name = line_after(text, "Model:").value_or("");
     gpu->bus = entry.path().filename();
@@ -218,10 +219,12 @@ MemorySizes read_memory_sizes(const fs::path& root) {
   return sizes;
 }
 
+std::uint64_t read_host_id(const fs::path& root) { return hash_host(root, read_host_name()); }
+
 Topology read_topology(const fs::path& root) {
   Topology result;
   result.host_name = read_host_name();
-  result.host_id = read_host_id(root, result.host_name);
+  result.host_id = hash_host(root, result.host_name);
   read_cpus(result);
   result.cpu_quota = read_cpu_quota(root);
   result.cpus_usable = result.cpus_allowed;

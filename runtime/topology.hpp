@@ -16,15 +16,15 @@ struct NumaNode {
 
 /// A GPU of the NVIDIA driver that has a device file here.
 struct GpuInfo {
-  int number = 0;        ///< of /dev/nvidia<number>
-  std::string name;      ///< empty when the driver's files cannot be read
-  std::string bus;       ///< PCI address; empty likewise
-  int numa_node = -1;    ///< -1: unknown
+  int number = 0;      ///< of /dev/nvidia<number>
+  std::string name;    ///< empty when the driver's files cannot be read
+  std::string bus;     ///< PCI address; empty likewise
+  int numa_node = -1;  ///< -1: unknown
 };
 
 struct MemorySizes {
-  std::uint64_t total_bytes = 0;      ///< of the machine
-  std::uint64_t available_bytes = 0;  ///< without swapping, within the limits of the process's control groups
+  std::uint64_t total_bytes = 0;             ///< of the machine
+  std::uint64_t available_bytes = 0;         ///< without swapping, within the limits of the process's control groups
   std::optional<std::uint64_t> limit_bytes;  ///< the tightest limit of its control groups
 };
 
@@ -34,12 +34,12 @@ struct Topology {
   /// containers of one machine usually differ.
   std::uint64_t host_id = 0;
 
-  int cpus_online = 0;                ///< hardware threads of the machine
-  int cpus_allowed = 0;               ///< those in this thread's affinity
-  int cores_allowed = 0;              ///< physical cores that these belong to
-  std::optional<double> cpu_quota;    ///< CPUs' worth of time that the control groups grant
-  int cpus_usable = 0;                ///< the lesser of the last two, at least 1
-  std::vector<NumaNode> numa_nodes;   ///< by number; those with CPUs that the process may use
+  int cpus_online = 0;               ///< hardware threads of the machine
+  int cpus_allowed = 0;              ///< those in this thread's affinity
+  int cores_allowed = 0;             ///< physical cores that these belong to
+  std::optional<double> cpu_quota;   ///< CPUs' worth of time that the control groups grant
+  int cpus_usable = 0;               ///< the lesser of the last two, at least 1
+  std::vector<NumaNode> numa_nodes;  ///< by number; those with CPUs that the process may use
 
   std::uint64_t memory_total_bytes = 0, memory_available_bytes = 0;  ///< as in MemorySizes
   std::optional<std::uint64_t> memory_limit_bytes;
@@ -50,6 +50,9 @@ struct Topology {
 
 /// Reads everything. `root` stands for "/" in the names of files, for tests; CPUs are always those of this machine.
 [[nodiscard]] Topology read_topology(const std::filesystem::path& root = "/");
+
+/// Topology::host_id alone.
+[[nodiscard]] std::uint64_t read_host_id(const std::filesystem::path& root = "/");
 
 /// The sizes alone: much cheaper, and what is available changes.
 [[nodiscard]] MemorySizes read_memory_sizes(const std::filesystem::path& root = "/");

@@ -13,7 +13,10 @@ namespace causeway {
 BootstrapOptions bootstrap_options(const Settings& settings) {
   BootstrapOptions options;
   options.connect_timeout = std::chrono::duration_cast<std::chrono::milliseconds>(settings.bootstrap_timeout);
-  options.report_after = std::chrono::duration_cast<std::chrono::milliseconds>(settings.wait_report);
+  // 0 means never; the bootstrap knows only "after".
+  options.report_after = settings.wait_report.count() > 0
+                             ? std::chrono::duration_cast<std::chrono::milliseconds>(settings.wait_report)
+                             : std::chrono::milliseconds(std::chrono::hours(24 * 3650));
   return options;
 }
 
@@ -55,7 +58,7 @@ World::~World() {
 }
 
 void World::place_pes() {
-  const uint64_t host = read_topology().host_id;
+  const uint64_t host = read_host_id();
   const auto all = bootstrap_->allgather(std::as_bytes(std::span(&host, 1)), "exchange of host names");
   std::map<uint64_t, int> hosts;
   for (int pe = 0; pe < pes(); ++pe) {

@@ -48,18 +48,19 @@ std::optional<StridedSet> as_strided(const std::vector<int>& members) {
 Teams::Teams(World& world, Heap& heap, int teams_max) : world_(world) {
   const size_t slots = size_t(std::max(teams_max, kPredefined)), pes = size_t(world.pes());
   const size_t line = kInboxLineWords * sizeof(uint64_t);
-  const size_t scratch = words_for(int(slots)) * sizeof(uint64_t) * (pes + 1);
+  const size_t scratch = words_for(int(slots)) * sizeof(uint64_t) * (pes + 1) + 64 * (pes + 1);
   views_.resize(slots);
   auto take = [&](size_t bytes) {
     auto* place = static_cast<char*>(heap.allocate(bytes, 512, "the team table"));
     machine_host::zero(place, bytes);
     return place;
   };
-  table_ = reinterpret_cast<TeamView*>(take(slots * sizeof(TeamView)));
-  inboxes_ = take(slots * pes * line);
-  epochs_ = reinterpret_cast<uint64_t*>(take(slots * line));
+  table_ = reinterpret_cast<TeamView*>(take(2 * slots * sizeof(TeamView)));
+  inboxes_ = take(2 * slots * pes * line);
+  epochs_ = take(2 * slots * line);
   scratch_ = take(scratch);
   machine_host::copy(table_, views_.data(), slots * sizeof(TeamView));
+  machine_host::copy(table_ + slots, views_.data(), slots * sizeof(TeamView));
   world.bootstrap().barrier("clearing team tables");
 
   const auto& place = world.placement();
@@ -86,23 +87,29 @@ const TeamView* Teams::find(int team) const {
 
 StridedSet Teams::set_of(const TeamView& view) const { return {view.first, view.stride, view.pes}; }
 
-void Teams::write_view(int slot, const TeamView& view) {
-  views_[size_t(slot)] = view;
-  machine_host::copy(table_ + slot, &view, sizeof view);
+void Teams::write_views(int slot, const TeamView& device, const TeamView& host) {
+  views_[size_t(slot)] = device;
+  machine_host::copy(table_ + slot, &device, sizeof device);
+  machine_host::copy(table_ + teams_max() + slot, &host, sizeof host);
+}
+
+uint64_t* Teams::inbox(int channel_slot) const {
+  const size_t line = kInboxLineWords * sizeof(uint64_t);
+  return reinterpret_cast<uint64_t*>(inboxes_ + size_t(channel_slot) * size_t(world_.pes()) * line);
+}
+
+uint64_t* Teams::epoch(int channel_slot) const {
+  return reinterpret_cast<uint64_t*>(epochs_ + size_t(channel_slot) * kInboxLineWords * sizeof(uint64_t));
 }
 
 int Teams::install(int slot, const StridedSet& set) {
   const int member = set.member_of(world_.pe());
   if (member < 0) return -1;
-  const size_t line = kInboxLineWords * sizeof(uint64_t);
-  TeamView view;
-  view.pe = member;
-  view.pes = set.size;
-  view.first = set.first;
-  view.stride = set.stride;
-  view.inbox = reinterpret_cast<uint64_t*>(inboxes_ + size_t(slot) * size_t(world_.pes()) * line);
-  view.epoch = reinterpret_cast<uint64_t*>(reinterpret_cast<char*>(epochs_) + size_t(slot) * line);
-  write_view(slot, view);
+  TeamView device{member, set.size, set.first, set.stride, inbox(slot), epoch(slot)};
+  TeamView host = device;
+  host.inbox = inbox(teams_max() + slot);
+  host.epoch = epoch(teams_max() + slot);
+  write_views(slot, device, host);
   return slot;
 }
 
@@ -121,12 +128,25 @@ std::vector<uint64_t> Teams::gather_free_slots(int parent) {
   return mine;
 }
 
+/// Epochs of former teams in this slot differ between PEs, and inboxes hold them: all of the parent goes on from the highest.
+void Teams::continue_epochs(int parent, int slot) {
+  uint64_t own[2];
+  machine_host::copy(&own[0], epoch(slot), sizeof own[0]);
+  machine_host::copy(&own[1], epoch(teams_max() + slot), sizeof own[1]);
+  const size_t members = size_t(views_[size_t(parent)].pes);
+  machine_host::copy(scratch_, own, sizeof own);
+  machine_host::fcollect(world_.device_world(), "nvshmem_team_split_strided", parent, scratch_ + 64, scratch_, sizeof own);
+  std::vector<uint64_t> all(2 * members);
+  machine_host::copy(all.data(), scratch_ + 64, sizeof own * members);
+  const uint64_t highest = *std::max_element(all.begin(), all.end());
+  machine_host::copy(epoch(slot), &highest, sizeof highest);
+  machine_host::copy(epoch(teams_max() + slot), &highest, sizeof highest);
+}
+
 int Teams::split_strided(int parent, int start, int stride, int size) {
   const TeamView* view = find(parent);
   if (!view) fail(Status::invalid_value, "parent_team is {}: must be a team that the caller is a member of", parent);
   const StridedSet set = causeway::split_strided(set_of(*view), start, stride, size);
-  // A slot that is free on all of the parent: its inbox holds old epochs, and every member's count is set to go on from
-  // the highest of them, so nothing is cleared and no late reader can be confused.
   const auto free_slots = gather_free_slots(parent);
   int slot = -1;
   for (size_t word = 0; word < free_slots.size() && slot < 0; ++word)
@@ -134,15 +154,7 @@ int Teams::split_strided(int parent, int start, int stride, int size) {
   if (slot < 0)
     fail(Status::out_of_memory, "no team slot is free on all of the parent's PEs: {} exist (NVSHMEM_MAX_TEAMS)",
          teams_max());
-  // Epochs of former teams in this slot differ between PEs: agree on the highest.
-  const size_t bytes = sizeof(uint64_t), members = size_t(view->pes);
-  auto* epoch = reinterpret_cast<char*>(epochs_) + size_t(slot) * kInboxLineWords * sizeof(uint64_t);
-  machine_host::copy(scratch_, epoch, bytes);
-  machine_host::fcollect(world_.device_world(), "nvshmem_team_split_strided", parent, scratch_ + 64, scratch_, bytes);
-  std::vector<uint64_t> epochs(members);
-  machine_host::copy(epochs.data(), scratch_ + 64, bytes * members);
-  const uint64_t highest = *std::max_element(epochs.begin(), epochs.end());
-  machine_host::copy(epoch, &highest, bytes);
+  continue_epochs(parent, slot);
   const int mine = install(slot, set);
   machine_host::barrier(world_.device_world(), "nvshmem_team_split_strided", parent, false);
   return mine;
@@ -152,7 +164,7 @@ void Teams::destroy(int team) {
   if (!find(team) || team < kPredefined)
     fail(Status::invalid_value, "team is {}: must be one made by a split and not destroyed yet", team);
   machine_host::barrier(world_.device_world(), "nvshmem_team_destroy", team, true);
-  write_view(team, TeamView{});
+  write_views(team, TeamView{}, TeamView{});
 }
 
 }  // namespace causeway

@@ -45,14 +45,17 @@ class Teams {
 
  private:
   int install(int slot, const StridedSet&);
-  void write_view(int slot, const TeamView&);
+  void write_views(int slot, const TeamView& device, const TeamView& host);
+  [[nodiscard]] uint64_t* inbox(int channel_slot) const;
+  [[nodiscard]] uint64_t* epoch(int channel_slot) const;
+  void continue_epochs(int parent, int slot);
   std::vector<uint64_t> gather_free_slots(int parent);
 
   World& world_;
   std::vector<TeamView> views_;   // host copy of table_
-  TeamView* table_ = nullptr;     // on the device
-  char* inboxes_ = nullptr;       // symmetric: a line a PE, for every slot
-  uint64_t* epochs_ = nullptr;    // own
+  TeamView* table_ = nullptr;     // on the device: the teams' device channels, then their host channels
+  char* inboxes_ = nullptr;       // symmetric: a line a PE, for every slot of both channels
+  char* epochs_ = nullptr;        // own, a line each
   char* scratch_ = nullptr;       // symmetric: to agree on slots
 };
 

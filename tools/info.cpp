@@ -79,7 +79,8 @@ Choice cc_choice(const Settings& settings) {
 std::string origin(const Settings& settings, std::string_view name) {
   for (const std::string& malformed : settings.malformed)
     if (malformed.starts_with(fmt::format("{}=", name))) return fmt::format("{} is malformed", name);
-  return fmt::format("{} {}", name, settings.value(name).source == SettingSource::environment ? "is set" : "is not set");
+  return fmt::format("{} {}", name,
+                     settings.value(name).source == SettingSource::environment ? "is set" : "is not set");
 }
 
 std::vector<Choice> choices(const Settings& settings, const Topology& topology) {
@@ -89,9 +90,11 @@ std::vector<Choice> choices(const Settings& settings, const Topology& topology) 
   if (settings.heap_stride_bytes != 0)
     result.push_back({"heap stride", size_text(settings.heap_stride_bytes), "CAUSEWAY_HEAP_STRIDE is set"});
   else
-    result.push_back({"heap stride", "chosen at start",
-                      fmt::format("a power of two above all memory (here {} GiB; on GPUs the device's), as far as the PEs "
-                                  "can reserve it", topology.memory_total_bytes >> 30)});
+    result.push_back(
+        {"heap stride", "chosen at start",
+         fmt::format("a power of two above all memory (here {} GiB; on GPUs the device's), as far as the PEs "
+                     "can reserve it",
+                     topology.memory_total_bytes >> 30)});
   if (settings.cpu_workers != 0)
     result.push_back({"CPU machine's workers", std::to_string(settings.cpu_workers), "CAUSEWAY_CPU_WORKERS is set"});
   else
@@ -99,7 +102,8 @@ std::vector<Choice> choices(const Settings& settings, const Topology& topology) 
                       fmt::format("one for each CPU that the process may run on{}",
                                   topology.cpus_usable < topology.cpus_allowed
                                       ? fmt::format("; its control group grants time of {:.2f} only: "
-                                                    "CAUSEWAY_CPU_WORKERS={} fits", *topology.cpu_quota, topology.cpus_usable)
+                                                    "CAUSEWAY_CPU_WORKERS={} fits",
+                                                    *topology.cpu_quota, topology.cpus_usable)
                                       : "")});
   result.push_back({"CPU machine's devices",
                     settings.cpu_devices != 0 ? std::to_string(settings.cpu_devices) : "as many as PEs on the node",
@@ -139,10 +143,14 @@ Json to_json(const Topology& t) {
 
 std::string_view effect_name(SettingEffect effect) {
   switch (effect) {
-    case SettingEffect::honoured: return "honoured";
-    case SettingEffect::ours: return "causeway";
-    case SettingEffect::launcher: return "set by the launcher";
-    case SettingEffect::no_effect: break;
+    case SettingEffect::honoured:
+      return "honoured";
+    case SettingEffect::ours:
+      return "causeway";
+    case SettingEffect::launcher:
+      return "set by the launcher";
+    case SettingEffect::no_effect:
+      break;
   }
   return "no effect";
 }

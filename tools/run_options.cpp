@@ -87,7 +87,9 @@ std::optional<RunOptions> parse_run_options(int argc, const char* const* argv) {
     throw RunError(2, fmt::format("{}; see `causeway run --help`", error.what()));
   }
   std::vector<std::string> rest = app.remaining();
-  if (!rest.empty() && rest.front().size() > 1 && rest.front().front() == '-')
+  if (!rest.empty() && rest.front() == "--")
+    rest.erase(rest.begin());  // ends the launcher's options
+  else if (!rest.empty() && rest.front().size() > 1 && rest.front().front() == '-')
     throw RunError(2, fmt::format("{} is not an option of `causeway run`; see `causeway run --help`", rest.front()));
   check(texts, options);
   if (rest.empty() || rest.front().empty()) throw RunError(2, "the program is missing, as in `causeway run -n 2 program`");

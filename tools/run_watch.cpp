@@ -17,6 +17,7 @@ constexpr auto exit_patience = 200ms;         // for PEs to follow a global_exit
 constexpr auto orphan_patience = 200ms;       // for helpers of the PEs to end by themselves
 constexpr auto orphan_term_patience = 200ms;  // and from SIGTERM to SIGKILL
 constexpr auto drain_patience = 500ms;        // for a slow reader of our output once the job has failed
+constexpr auto loss_patience = 300ms;         // from the end of a PE's socket to its collected death
 constexpr int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
 std::string signal_text(int signal) {
@@ -28,6 +29,7 @@ HubSettings hub_settings(const RunOptions& options, const Secret& secret) {
   HubSettings settings;
   settings.secret = secret;
   settings.pes = options.pes;
+  settings.loss_patience = loss_patience;
   return settings;
 }
 

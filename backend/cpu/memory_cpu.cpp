@@ -30,7 +30,7 @@ class CpuMemory : public Memory {
   [[nodiscard]] size_t granularity() const override { return size_t{2} << 20; }
 
   [[nodiscard]] size_t stride_wanted() const override {
-    return std::bit_ceil(std::max(read_topology().memory_total_bytes, size_t{4} << 30));
+    return std::bit_ceil(std::max(size_t(read_memory_sizes().total_bytes), size_t{4} << 30));
   }
 
   void* reserve(size_t bytes) override {
@@ -70,7 +70,7 @@ class CpuMemory : public Memory {
     mmap(place, segment.bytes(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   }
 
-  [[nodiscard]] size_t available() const override { return read_topology().memory_available_bytes / pes_on_host_; }
+  [[nodiscard]] size_t available() const override { return size_t(read_memory_sizes().available_bytes) / pes_on_host_; }
   [[nodiscard]] std::string describe() const override { return "memfd segments"; }
 
  private:

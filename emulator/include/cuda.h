@@ -56,10 +56,14 @@ CAUSEWAY_EMULATOR_API CUresult cuStreamDestroy(CUstream stream);
 CAUSEWAY_EMULATOR_API CUresult cuStreamSynchronize(CUstream stream);
 CAUSEWAY_EMULATOR_API CUresult cuStreamQuery(CUstream stream);
 CAUSEWAY_EMULATOR_API CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags);
-CAUSEWAY_EMULATOR_API CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr address, unsigned int value, unsigned int flags);
-CAUSEWAY_EMULATOR_API CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr address, unsigned long long value, unsigned int flags);
-CAUSEWAY_EMULATOR_API CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr address, unsigned int value, unsigned int flags);
-CAUSEWAY_EMULATOR_API CUresult cuStreamWriteValue64(CUstream stream, CUdeviceptr address, unsigned long long value, unsigned int flags);
+CAUSEWAY_EMULATOR_API CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr address, unsigned int value,
+                                                   unsigned int flags);
+CAUSEWAY_EMULATOR_API CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr address, unsigned long long value,
+                                                   unsigned int flags);
+CAUSEWAY_EMULATOR_API CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr address, unsigned int value,
+                                                    unsigned int flags);
+CAUSEWAY_EMULATOR_API CUresult cuStreamWriteValue64(CUstream stream, CUdeviceptr address, unsigned long long value,
+                                                    unsigned int flags);
 CAUSEWAY_EMULATOR_API CUresult cuEventCreate(CUevent* event, unsigned int flags);
 CAUSEWAY_EMULATOR_API CUresult cuEventDestroy(CUevent event);
 CAUSEWAY_EMULATOR_API CUresult cuEventRecord(CUevent event, CUstream stream);

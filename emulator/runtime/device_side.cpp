@@ -56,5 +56,10 @@ Space address_space(const void* address) {
 }  // namespace causeway::emulator
 
 void __assertfail(const char* message, const char* file, unsigned line, const char* function, size_t) {
-  causeway::cpu::trap(fmt::format("{}:{}: {}: assertion `{}' failed", file, line, function, message).c_str());
+  // On the stack: the thread ends here, and nothing of it is destroyed.
+  char text[512];
+  const auto end =
+      fmt::format_to_n(text, sizeof text - 1, "{}:{}: {}: assertion `{}' failed", file, line, function, message);
+  *end.out = 0;
+  causeway::cpu::trap(text);
 }

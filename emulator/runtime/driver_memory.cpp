@@ -133,9 +133,7 @@ CUresult cuMemsetD8(CUdeviceptr pointer, unsigned char value, size_t count) {
 CUresult cuMemsetD8Async(CUdeviceptr pointer, unsigned char value, size_t count, CUstream stream) {
   return from_runtime([&] { return cudaMemsetAsync(pointer_of(pointer), value, count, stream); });
 }
-CUresult cuMemsetD32(CUdeviceptr pointer, unsigned value, size_t count) {
-  return fill(pointer, value, count, nullptr);
-}
+CUresult cuMemsetD32(CUdeviceptr pointer, unsigned value, size_t count) { return fill(pointer, value, count, nullptr); }
 CUresult cuMemsetD32Async(CUdeviceptr pointer, unsigned value, size_t count, CUstream stream) {
   return fill(pointer, value, count, stream);
 }

@@ -58,8 +58,7 @@ cudaError_t cudaIpcOpenMemHandle(void** pointer, cudaIpcMemHandle_t handle, unsi
     UniqueFd fd(::open(fmt::format("/proc/{}/fd/{}", content.pid, content.fd).c_str(), O_RDWR | O_CLOEXEC));
     refuse_if(!fd, cudaErrorInvalidResourceHandle);
     const size_t before = content.offset % kPage, bytes = before + content.bytes;
-    void* mapping =
-        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), off_t(content.offset - before));
+    void* mapping = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), off_t(content.offset - before));
     refuse_if(mapping == MAP_FAILED, cudaErrorMemoryAllocation);
     Allocation memory;
     memory.base = static_cast<char*>(mapping) + before;

@@ -5,8 +5,8 @@
 
 namespace causeway::emulator {
 
-/// The machine's stream behind a handle: the legacy default stream (nullptr, cudaStreamLegacy), the calling thread's own
-/// (cudaStreamPerThread) or a created one. Refuses any other handle.
+/// The machine's stream behind a handle: the legacy default stream (nullptr, cudaStreamLegacy), the calling thread's
+/// own (cudaStreamPerThread) or a created one. Refuses any other handle.
 cpu::Stream* stream_of(cudaStream_t handle);
 
 /// stream_of for calls that a capturing stream cannot make.

@@ -1,6 +1,7 @@
 // Which PE the running code belongs to. One PE a process: a process-wide context. PEs as threads: each fiber and each
 // host thread carries its own.
 #pragma once
+#include <cstddef>
 #include <memory>
 
 namespace causeway::cpu {
@@ -14,6 +15,13 @@ struct PeContext {
   int devices = 0;                    // what cudaGetDeviceCount answers; 0: not set
   int selected_device = 0;
 };
+
+/// What the user set for the machine; 0: its own choice. Defined above, where settings are read.
+struct MachineOptions {
+  unsigned workers = 0;
+  size_t stack_bytes = 0;
+};
+MachineOptions machine_options();
 
 /// The context of the running host thread or GPU thread.
 PeContext& pe_context();

@@ -4,7 +4,7 @@
 #include <causeway/machine/cpu/pool.hpp>
 #include <causeway/machine/cpu/worker.hpp>
 
-#include <cstdlib>
+#include <algorithm>
 #include <thread>
 
 namespace causeway::cpu {
@@ -17,9 +17,8 @@ Pool& Pool::instance() {
 void Pool::start_workers() {
   if (started_ || simulated) return;
   started_ = true;
-  const char* asked = std::getenv("CAUSEWAY_CPU_WORKERS");
-  const int wanted = asked ? std::atoi(asked) : 0;
-  const unsigned workers = wanted > 0 ? unsigned(wanted) : std::max(1u, std::thread::hardware_concurrency());
+  const unsigned wanted = machine_options().workers;
+  const unsigned workers = wanted ? wanted : std::max(1u, std::thread::hardware_concurrency());
   for (unsigned i = 0; i < workers; ++i) std::thread([] { Worker().run(); }).detach();
 }
 

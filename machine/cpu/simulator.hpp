@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)  // programs call these
 namespace causeway::cpu {
 
 struct Block;
@@ -49,3 +50,4 @@ void simulator_block_starts(Block&);
 void simulator_block_ends(Block&);
 
 }  // namespace causeway::cpu
+#pragma GCC visibility pop

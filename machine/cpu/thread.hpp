@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#pragma GCC visibility push(default)  // programs call these
 namespace causeway::cpu {
 
 struct Index3 {
@@ -67,3 +68,4 @@ void* dynamic_shared();
 size_t dynamic_shared_bytes();
 
 }  // namespace causeway::cpu
+#pragma GCC visibility pop

@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 
 #include <cstdio>
-#include <cstdlib>
 
 namespace causeway::cpu {
 
@@ -24,9 +23,8 @@ constexpr size_t kArenaBytes = 232 * 1024;
 __thread Worker* worker_here = nullptr;
 
 size_t stack_bytes() {
-  const char* asked = std::getenv("CAUSEWAY_CPU_STACK");
-  const long bytes = asked ? std::atol(asked) : 0;
-  return bytes >= 16 * 1024 ? (size_t(bytes) + 4095) & ~size_t{4095} : kStackBytes;
+  const size_t bytes = machine_options().stack_bytes;
+  return bytes ? (bytes + 4095) & ~size_t{4095} : kStackBytes;
 }
 
 void fiber_main(boost::context::detail::transfer_t from) {

@@ -60,9 +60,9 @@ inline T compare_and_swap(T* address, T compare, T value) {
 
 }  // namespace causeway::emulator
 
-#define CAUSEWAY_ATOMIC(name, T, call)                                                      \
-  inline T name(T* address, T value) { return ::causeway::emulator::call; }                 \
-  inline T name##_block(T* address, T value) { return ::causeway::emulator::call; }         \
+#define CAUSEWAY_ATOMIC(name, T, call)                                              \
+  inline T name(T* address, T value) { return ::causeway::emulator::call; }         \
+  inline T name##_block(T* address, T value) { return ::causeway::emulator::call; } \
   inline T name##_system(T* address, T value) { return ::causeway::emulator::call; }
 #define CAUSEWAY_ATOMIC_NEXT(name, T, next) \
   CAUSEWAY_ATOMIC(name, T, modify(address, [value](T old) { return static_cast<T>(next); }))
@@ -86,11 +86,11 @@ CAUSEWAY_ATOMIC(atomicExch, unsigned, exchange(address, value))
 CAUSEWAY_ATOMIC(atomicExch, unsigned long long, exchange(address, value))
 CAUSEWAY_ATOMIC(atomicExch, float, exchange(address, value))
 
-#define CAUSEWAY_ATOMIC_INTEGERS(T)                                   \
-  CAUSEWAY_ATOMIC_NEXT(atomicMin, T, value < old ? value : old)       \
-  CAUSEWAY_ATOMIC_NEXT(atomicMax, T, old < value ? value : old)       \
-  CAUSEWAY_ATOMIC_NEXT(atomicAnd, T, old & value)                     \
-  CAUSEWAY_ATOMIC_NEXT(atomicOr, T, old | value)                      \
+#define CAUSEWAY_ATOMIC_INTEGERS(T)                             \
+  CAUSEWAY_ATOMIC_NEXT(atomicMin, T, value < old ? value : old) \
+  CAUSEWAY_ATOMIC_NEXT(atomicMax, T, old < value ? value : old) \
+  CAUSEWAY_ATOMIC_NEXT(atomicAnd, T, old& value)                \
+  CAUSEWAY_ATOMIC_NEXT(atomicOr, T, old | value)                \
   CAUSEWAY_ATOMIC_NEXT(atomicXor, T, old ^ value)
 CAUSEWAY_ATOMIC_INTEGERS(int)
 CAUSEWAY_ATOMIC_INTEGERS(unsigned)
@@ -103,11 +103,11 @@ CAUSEWAY_ATOMIC_NEXT(atomicDec, unsigned, old == 0 || old > value ? value : old 
 #undef CAUSEWAY_ATOMIC_NEXT
 #undef CAUSEWAY_ATOMIC
 
-#define CAUSEWAY_ATOMIC_CAS(T)                                                                                \
-  inline T atomicCAS(T* address, T compare, T value) {                                                        \
-    return ::causeway::emulator::compare_and_swap(address, compare, value);                                   \
-  }                                                                                                           \
-  inline T atomicCAS_block(T* address, T compare, T value) { return atomicCAS(address, compare, value); }     \
+#define CAUSEWAY_ATOMIC_CAS(T)                                                                            \
+  inline T atomicCAS(T* address, T compare, T value) {                                                    \
+    return ::causeway::emulator::compare_and_swap(address, compare, value);                               \
+  }                                                                                                       \
+  inline T atomicCAS_block(T* address, T compare, T value) { return atomicCAS(address, compare, value); } \
   inline T atomicCAS_system(T* address, T compare, T value) { return atomicCAS(address, compare, value); }
 CAUSEWAY_ATOMIC_CAS(int)
 CAUSEWAY_ATOMIC_CAS(unsigned)

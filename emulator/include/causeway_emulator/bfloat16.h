@@ -12,9 +12,8 @@ struct __align__(4) __nv_bfloat162_raw {
 struct __nv_bfloat16 : ::causeway::emulator::SmallFloat<__nv_bfloat16, ::causeway::emulator::Bfloat16Format> {
   CAUSEWAY_SMALL_FLOAT_TYPE(__nv_bfloat16, __nv_bfloat16_raw)
 };
-struct __align__(4) __nv_bfloat162 : ::causeway::emulator::SmallFloatPair<__nv_bfloat162, __nv_bfloat16> {
-  CAUSEWAY_SMALL_FLOAT_PAIR(__nv_bfloat162, __nv_bfloat16, __nv_bfloat162_raw)
-};
+struct __align__(4) __nv_bfloat162 : ::causeway::emulator::SmallFloatPair<__nv_bfloat162, __nv_bfloat16>{
+                                         CAUSEWAY_SMALL_FLOAT_PAIR(__nv_bfloat162, __nv_bfloat16, __nv_bfloat162_raw)};
 typedef __nv_bfloat16 nv_bfloat16;
 typedef __nv_bfloat162 nv_bfloat162;
 static_assert(sizeof(__nv_bfloat16) == 2 && alignof(__nv_bfloat16) == 2 && sizeof(__nv_bfloat162) == 4,

@@ -14,28 +14,28 @@ inline double __hiloint2double(int high, int low) {
   return __longlong_as_double(static_cast<long long>(high) << 32 | static_cast<unsigned>(low));
 }
 
-#define CAUSEWAY_TO_INTEGER(Integer, name, mode, rounding)                                                  \
-  inline Integer __float2##name##_##mode(float x) {                                                         \
-    return ::causeway::emulator::to_integer<Integer, ::causeway::emulator::Rounding::rounding>(x);          \
-  }                                                                                                         \
-  inline Integer __double2##name##_##mode(double x) {                                                       \
-    return ::causeway::emulator::to_integer<Integer, ::causeway::emulator::Rounding::rounding>(x);          \
+#define CAUSEWAY_TO_INTEGER(Integer, name, mode, rounding)                                         \
+  inline Integer __float2##name##_##mode(float x) {                                                \
+    return ::causeway::emulator::to_integer<Integer, ::causeway::emulator::Rounding::rounding>(x); \
+  }                                                                                                \
+  inline Integer __double2##name##_##mode(double x) {                                              \
+    return ::causeway::emulator::to_integer<Integer, ::causeway::emulator::Rounding::rounding>(x); \
   }
-#define CAUSEWAY_FROM_INTEGER(Integer, name, Float, float_name, mode, rounding)                             \
-  inline Float __##name##2##float_name##_##mode(Integer x) {                                                \
-    return ::causeway::emulator::round_float<Float, ::causeway::emulator::Rounding::rounding>(x);           \
+#define CAUSEWAY_FROM_INTEGER(Integer, name, Float, float_name, mode, rounding)                   \
+  inline Float __##name##2##float_name##_##mode(Integer x) {                                      \
+    return ::causeway::emulator::round_float<Float, ::causeway::emulator::Rounding::rounding>(x); \
   }
-#define CAUSEWAY_CONVERSIONS(mode, rounding)                                                                \
-  CAUSEWAY_TO_INTEGER(int, int, mode, rounding)                                                             \
-  CAUSEWAY_TO_INTEGER(unsigned int, uint, mode, rounding)                                                   \
-  CAUSEWAY_TO_INTEGER(long long, ll, mode, rounding)                                                        \
-  CAUSEWAY_TO_INTEGER(unsigned long long, ull, mode, rounding)                                              \
-  CAUSEWAY_FROM_INTEGER(int, int, float, float, mode, rounding)                                             \
-  CAUSEWAY_FROM_INTEGER(unsigned int, uint, float, float, mode, rounding)                                   \
-  CAUSEWAY_FROM_INTEGER(long long, ll, float, float, mode, rounding)                                        \
-  CAUSEWAY_FROM_INTEGER(unsigned long long, ull, float, float, mode, rounding)                              \
-  CAUSEWAY_FROM_INTEGER(long long, ll, double, double, mode, rounding)                                      \
-  CAUSEWAY_FROM_INTEGER(unsigned long long, ull, double, double, mode, rounding)                            \
+#define CAUSEWAY_CONVERSIONS(mode, rounding)                                     \
+  CAUSEWAY_TO_INTEGER(int, int, mode, rounding)                                  \
+  CAUSEWAY_TO_INTEGER(unsigned int, uint, mode, rounding)                        \
+  CAUSEWAY_TO_INTEGER(long long, ll, mode, rounding)                             \
+  CAUSEWAY_TO_INTEGER(unsigned long long, ull, mode, rounding)                   \
+  CAUSEWAY_FROM_INTEGER(int, int, float, float, mode, rounding)                  \
+  CAUSEWAY_FROM_INTEGER(unsigned int, uint, float, float, mode, rounding)        \
+  CAUSEWAY_FROM_INTEGER(long long, ll, float, float, mode, rounding)             \
+  CAUSEWAY_FROM_INTEGER(unsigned long long, ull, float, float, mode, rounding)   \
+  CAUSEWAY_FROM_INTEGER(long long, ll, double, double, mode, rounding)           \
+  CAUSEWAY_FROM_INTEGER(unsigned long long, ull, double, double, mode, rounding) \
   CAUSEWAY_FROM_INTEGER(double, double, float, float, mode, rounding)
 CAUSEWAY_CONVERSIONS(rn, nearest)
 CAUSEWAY_CONVERSIONS(rz, zero)

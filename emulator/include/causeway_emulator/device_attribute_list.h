@@ -1,5 +1,5 @@
-// The device attributes that the machine answers: ATTRIBUTE(runtime name, driver name, number, value), where the value is
-// written in terms of `p`, the device's cudaDeviceProp. The includer defines ATTRIBUTE and this file undefines it.
+// The device attributes that the machine answers: ATTRIBUTE(runtime name, driver name, number, value), where the value
+// is written in terms of `p`, the device's cudaDeviceProp. The includer defines ATTRIBUTE and this file undefines it.
 ATTRIBUTE(MaxThreadsPerBlock, MAX_THREADS_PER_BLOCK, 1, p.maxThreadsPerBlock)
 ATTRIBUTE(MaxBlockDimX, MAX_BLOCK_DIM_X, 2, p.maxThreadsDim[0])
 ATTRIBUTE(MaxBlockDimY, MAX_BLOCK_DIM_Y, 3, p.maxThreadsDim[1])
@@ -43,17 +43,20 @@ ATTRIBUTE(ManagedMemory, MANAGED_MEMORY, 83, p.managedMemory)
 ATTRIBUTE(IsMultiGpuBoard, MULTI_GPU_BOARD, 84, p.isMultiGpuBoard)
 ATTRIBUTE(MultiGpuBoardGroupID, MULTI_GPU_BOARD_GROUP_ID, 85, p.multiGpuBoardGroupID)
 ATTRIBUTE(HostNativeAtomicSupported, HOST_NATIVE_ATOMIC_SUPPORTED, 86, p.hostNativeAtomicSupported)
-ATTRIBUTE(SingleToDoublePrecisionPerfRatio, SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO, 87, p.singleToDoublePrecisionPerfRatio)
+ATTRIBUTE(SingleToDoublePrecisionPerfRatio, SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO, 87,
+          p.singleToDoublePrecisionPerfRatio)
 ATTRIBUTE(PageableMemoryAccess, PAGEABLE_MEMORY_ACCESS, 88, p.pageableMemoryAccess)
 ATTRIBUTE(ConcurrentManagedAccess, CONCURRENT_MANAGED_ACCESS, 89, p.concurrentManagedAccess)
 ATTRIBUTE(ComputePreemptionSupported, COMPUTE_PREEMPTION_SUPPORTED, 90, p.computePreemptionSupported)
-ATTRIBUTE(CanUseHostPointerForRegisteredMem, CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM, 91, p.canUseHostPointerForRegisteredMem)
+ATTRIBUTE(CanUseHostPointerForRegisteredMem, CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM, 91,
+          p.canUseHostPointerForRegisteredMem)
 ATTRIBUTE(CooperativeLaunch, COOPERATIVE_LAUNCH, 95, p.cooperativeLaunch)
 ATTRIBUTE(CooperativeMultiDeviceLaunch, COOPERATIVE_MULTI_DEVICE_LAUNCH, 96, p.cooperativeMultiDeviceLaunch)
 ATTRIBUTE(MaxSharedMemoryPerBlockOptin, MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 97, p.sharedMemPerBlockOptin)
 ATTRIBUTE(CanFlushRemoteWrites, CAN_FLUSH_REMOTE_WRITES, 98, 0)
 ATTRIBUTE(HostRegisterSupported, HOST_REGISTER_SUPPORTED, 99, p.hostRegisterSupported)
-ATTRIBUTE(PageableMemoryAccessUsesHostPageTables, PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES, 100, p.pageableMemoryAccessUsesHostPageTables)
+ATTRIBUTE(PageableMemoryAccessUsesHostPageTables, PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES, 100,
+          p.pageableMemoryAccessUsesHostPageTables)
 ATTRIBUTE(DirectManagedMemAccessFromHost, DIRECT_MANAGED_MEM_ACCESS_FROM_HOST, 101, p.directManagedMemAccessFromHost)
 ATTRIBUTE(MaxBlocksPerMultiprocessor, MAX_BLOCKS_PER_MULTIPROCESSOR, 106, p.maxBlocksPerMultiProcessor)
 ATTRIBUTE(MaxPersistingL2CacheSize, MAX_PERSISTING_L2_CACHE_SIZE, 108, p.persistingL2CacheMaxSize)
@@ -61,7 +64,8 @@ ATTRIBUTE(MaxAccessPolicyWindowSize, MAX_ACCESS_POLICY_WINDOW_SIZE, 109, p.acces
 ATTRIBUTE(ReservedSharedMemoryPerBlock, RESERVED_SHARED_MEMORY_PER_BLOCK, 111, p.reservedSharedMemPerBlock)
 ATTRIBUTE(SparseCudaArraySupported, SPARSE_CUDA_ARRAY_SUPPORTED, 112, p.sparseCudaArraySupported)
 ATTRIBUTE(HostRegisterReadOnlySupported, READ_ONLY_HOST_REGISTER_SUPPORTED, 113, p.hostRegisterReadOnlySupported)
-ATTRIBUTE(TimelineSemaphoreInteropSupported, TIMELINE_SEMAPHORE_INTEROP_SUPPORTED, 114, p.timelineSemaphoreInteropSupported)
+ATTRIBUTE(TimelineSemaphoreInteropSupported, TIMELINE_SEMAPHORE_INTEROP_SUPPORTED, 114,
+          p.timelineSemaphoreInteropSupported)
 ATTRIBUTE(MemoryPoolsSupported, MEMORY_POOLS_SUPPORTED, 115, p.memoryPoolsSupported)
 ATTRIBUTE(GPUDirectRDMASupported, GPU_DIRECT_RDMA_SUPPORTED, 116, p.gpuDirectRDMASupported)
 ATTRIBUTE(GPUDirectRDMAFlushWritesOptions, GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS, 117, p.gpuDirectRDMAFlushWritesOptions)

@@ -1,5 +1,6 @@
 // Every error of the runtime and the driver interface: names, the number both use, and what it means.
-// BOTH(runtime name, driver name, value, text), RUNTIME(name, value, text); the includer defines and this file undefines.
+// BOTH(runtime name, driver name, value, text), RUNTIME(name, value, text); the includer defines them, and this file
+// undefines them.
 BOTH(cudaSuccess, CUDA_SUCCESS, 0, "no error")
 BOTH(cudaErrorInvalidValue, CUDA_ERROR_INVALID_VALUE, 1, "invalid argument")
 BOTH(cudaErrorMemoryAllocation, CUDA_ERROR_OUT_OF_MEMORY, 2, "out of memory")
@@ -38,7 +39,8 @@ BOTH(cudaErrorJitCompilerNotFound, CUDA_ERROR_JIT_COMPILER_NOT_FOUND, 221, "no P
 BOTH(cudaErrorUnsupportedPtxVersion, CUDA_ERROR_UNSUPPORTED_PTX_VERSION, 222, "PTX newer than the driver")
 BOTH(cudaErrorInvalidSource, CUDA_ERROR_INVALID_SOURCE, 300, "invalid kernel source")
 BOTH(cudaErrorFileNotFound, CUDA_ERROR_FILE_NOT_FOUND, 301, "file not found")
-BOTH(cudaErrorSharedObjectSymbolNotFound, CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND, 302, "missing shared object symbol")
+BOTH(cudaErrorSharedObjectSymbolNotFound, CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND, 302,
+     "missing shared object symbol")
 BOTH(cudaErrorSharedObjectInitFailed, CUDA_ERROR_SHARED_OBJECT_INIT_FAILED, 303, "a shared object failed to start")
 BOTH(cudaErrorOperatingSystem, CUDA_ERROR_OPERATING_SYSTEM, 304, "an operating system call failed")
 BOTH(cudaErrorInvalidResourceHandle, CUDA_ERROR_INVALID_HANDLE, 400, "not a valid stream, event or other handle")
@@ -62,7 +64,8 @@ BOTH(cudaErrorMisalignedAddress, CUDA_ERROR_MISALIGNED_ADDRESS, 716, "a kernel u
 BOTH(cudaErrorInvalidAddressSpace, CUDA_ERROR_INVALID_ADDRESS_SPACE, 717, "an address of the wrong memory space")
 BOTH(cudaErrorInvalidPc, CUDA_ERROR_INVALID_PC, 718, "an invalid program counter")
 BOTH(cudaErrorLaunchFailure, CUDA_ERROR_LAUNCH_FAILED, 719, "a kernel failed; the device cannot be used any more")
-BOTH(cudaErrorCooperativeLaunchTooLarge, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, 720, "more blocks in a cooperative launch than fit on the device at once")
+BOTH(cudaErrorCooperativeLaunchTooLarge, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, 720,
+     "more blocks in a cooperative launch than fit on the device at once")
 BOTH(cudaErrorNotPermitted, CUDA_ERROR_NOT_PERMITTED, 800, "operation not permitted")
 BOTH(cudaErrorNotSupported, CUDA_ERROR_NOT_SUPPORTED, 801, "operation not supported")
 BOTH(cudaErrorSystemNotReady, CUDA_ERROR_SYSTEM_NOT_READY, 802, "the system is not ready")
@@ -71,16 +74,24 @@ BOTH(cudaErrorMpsConnectionFailed, CUDA_ERROR_MPS_CONNECTION_FAILED, 805, "no co
 BOTH(cudaErrorMpsRpcFailure, CUDA_ERROR_MPS_RPC_FAILURE, 806, "a call to the MPS server failed")
 BOTH(cudaErrorMpsServerNotReady, CUDA_ERROR_MPS_SERVER_NOT_READY, 807, "the MPS server is not ready")
 BOTH(cudaErrorMpsMaxClientsReached, CUDA_ERROR_MPS_MAX_CLIENTS_REACHED, 808, "the MPS server has too many clients")
-BOTH(cudaErrorMpsMaxConnectionsReached, CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED, 809, "too many connections to the MPS server")
-BOTH(cudaErrorStreamCaptureUnsupported, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, 900, "not allowed while a stream captures")
-BOTH(cudaErrorStreamCaptureInvalidated, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, 901, "an earlier error ended the capture")
+BOTH(cudaErrorMpsMaxConnectionsReached, CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED, 809,
+     "too many connections to the MPS server")
+BOTH(cudaErrorStreamCaptureUnsupported, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, 900,
+     "not allowed while a stream captures")
+BOTH(cudaErrorStreamCaptureInvalidated, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, 901,
+     "an earlier error ended the capture")
 BOTH(cudaErrorStreamCaptureMerge, CUDA_ERROR_STREAM_CAPTURE_MERGE, 902, "the call would merge two captures")
-BOTH(cudaErrorStreamCaptureUnmatched, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, 903, "the capture did not begin in this stream")
-BOTH(cudaErrorStreamCaptureUnjoined, CUDA_ERROR_STREAM_CAPTURE_UNJOINED, 904, "a forked stream did not join before the capture ended")
-BOTH(cudaErrorStreamCaptureIsolation, CUDA_ERROR_STREAM_CAPTURE_ISOLATION, 905, "a dependency would cross the capture's edge")
-BOTH(cudaErrorStreamCaptureImplicit, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, 906, "work in the legacy stream would join the capture")
+BOTH(cudaErrorStreamCaptureUnmatched, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, 903,
+     "the capture did not begin in this stream")
+BOTH(cudaErrorStreamCaptureUnjoined, CUDA_ERROR_STREAM_CAPTURE_UNJOINED, 904,
+     "a forked stream did not join before the capture ended")
+BOTH(cudaErrorStreamCaptureIsolation, CUDA_ERROR_STREAM_CAPTURE_ISOLATION, 905,
+     "a dependency would cross the capture's edge")
+BOTH(cudaErrorStreamCaptureImplicit, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, 906,
+     "work in the legacy stream would join the capture")
 BOTH(cudaErrorCapturedEvent, CUDA_ERROR_CAPTURED_EVENT, 907, "the event was last recorded in a capturing stream")
-BOTH(cudaErrorStreamCaptureWrongThread, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, 908, "another thread began this capture")
+BOTH(cudaErrorStreamCaptureWrongThread, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, 908,
+     "another thread began this capture")
 BOTH(cudaErrorTimeout, CUDA_ERROR_TIMEOUT, 909, "the time limit passed")
 BOTH(cudaErrorGraphExecUpdateFailure, CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, 910, "the graph cannot be updated this way")
 BOTH(cudaErrorExternalDevice, CUDA_ERROR_EXTERNAL_DEVICE, 911, "an error outside of CUDA")

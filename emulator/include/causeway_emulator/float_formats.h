@@ -1,5 +1,5 @@
-// Rounding between number formats: double and float to 16-bit formats, floating point to integers. Integer arithmetic on
-// the bits, the same on every compiler and processor.
+// Rounding between number formats: double and float to 16-bit formats, floating point to integers. Integer arithmetic
+// on the bits, the same on every compiler and processor.
 #pragma once
 #include <limits.h>
 #include <math.h>

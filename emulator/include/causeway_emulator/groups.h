@@ -57,7 +57,8 @@ class coalesced_group : public emulator::LaneGroup {
   /// The lanes of these members.
   unsigned lanes_of(unsigned ranks) const {
     unsigned lanes = 0;
-    for (unsigned left = ranks; left; left &= left - 1) lanes |= 1u << lane_of(static_cast<unsigned>(__builtin_ctz(left)));
+    for (unsigned left = ranks; left; left &= left - 1)
+      lanes |= 1u << lane_of(static_cast<unsigned>(__builtin_ctz(left)));
     return lanes;
   }
 
@@ -110,7 +111,8 @@ inline thread_block_tile<Size, thread_block_tile<ParentSize, Parent>> tiled_part
 inline coalesced_group tiled_partition(const coalesced_group& parent, unsigned size) {
   const unsigned tile = parent.thread_rank() / size, ones = size >= 32 ? 0xffffffffu : (1u << size) - 1;
   const unsigned ranks = parent.num_threads() >= 32 ? 0xffffffffu : (1u << parent.num_threads()) - 1;
-  return coalesced_group(parent.lanes_of(ones << (tile * size) & ranks), tile, (parent.num_threads() + size - 1) / size);
+  return coalesced_group(parent.lanes_of(ones << (tile * size) & ranks), tile,
+                         (parent.num_threads() + size - 1) / size);
 }
 template <unsigned Size>
 inline coalesced_group tiled_partition(const coalesced_group& parent) {

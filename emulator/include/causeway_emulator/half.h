@@ -12,9 +12,8 @@ struct __align__(4) __half2_raw {
 struct __half : ::causeway::emulator::SmallFloat<__half, ::causeway::emulator::HalfFormat> {
   CAUSEWAY_SMALL_FLOAT_TYPE(__half, __half_raw)
 };
-struct __align__(4) __half2 : ::causeway::emulator::SmallFloatPair<__half2, __half> {
-  CAUSEWAY_SMALL_FLOAT_PAIR(__half2, __half, __half2_raw)
-};
+struct __align__(4) __half2
+    : ::causeway::emulator::SmallFloatPair<__half2, __half>{CAUSEWAY_SMALL_FLOAT_PAIR(__half2, __half, __half2_raw)};
 typedef __half half;
 typedef __half2 half2;
 typedef __half nv_half;

@@ -18,7 +18,8 @@ inline unsigned __brev(unsigned x) {
   return __builtin_bswap32(x);
 }
 inline unsigned long long __brevll(unsigned long long x) {
-  return static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32 | __brev(static_cast<unsigned>(x >> 32));
+  return static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32 |
+         __brev(static_cast<unsigned>(x >> 32));
 }
 /// Each of the four selectors picks a byte of b:a; its top bit spreads that byte's sign instead.
 inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selectors) {
@@ -44,7 +45,8 @@ inline unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift) {
 inline unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
   return shift >= 32 ? high : __funnelshift_r(low, high, shift);
 }
-/// Position of the n-th set bit counted from `base`, upwards for positive n and downwards for negative; -1: there is none.
+/// Position of the n-th set bit counted from `base`, upwards for positive n and downwards for negative; -1: there is
+/// none.
 inline unsigned __fns(unsigned mask, unsigned base, int offset) {
   if (offset == 0) return base < 32 && (mask >> base & 1) ? base : 0xffffffffu;
   const int step = offset > 0 ? 1 : -1;
@@ -58,19 +60,23 @@ inline int __mulhi(int a, int b) { return static_cast<int>(static_cast<long long
 inline unsigned __umulhi(unsigned a, unsigned b) {
   return static_cast<unsigned>(static_cast<unsigned long long>(a) * b >> 32);
 }
-inline long long __mul64hi(long long a, long long b) { return static_cast<long long>(static_cast<__int128>(a) * b >> 64); }
+inline long long __mul64hi(long long a, long long b) {
+  return static_cast<long long>(static_cast<__int128>(a) * b >> 64);
+}
 inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
   return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
 }
 /// Products of the low 24 bits.
 inline int __mul24(int a, int b) {
-  const int x = static_cast<int>(static_cast<unsigned>(a) << 8) >> 8, y = static_cast<int>(static_cast<unsigned>(b) << 8) >> 8;
+  const int x = static_cast<int>(static_cast<unsigned>(a) << 8) >> 8,
+            y = static_cast<int>(static_cast<unsigned>(b) << 8) >> 8;
   return static_cast<int>(static_cast<unsigned>(x) * static_cast<unsigned>(y));
 }
 inline unsigned __umul24(unsigned a, unsigned b) { return (a & 0xffffffu) * (b & 0xffffffu); }
 
 inline unsigned __sad(int a, int b, unsigned c) {
-  return c + (a > b ? static_cast<unsigned>(a) - static_cast<unsigned>(b) : static_cast<unsigned>(b) - static_cast<unsigned>(a));
+  return c + (a > b ? static_cast<unsigned>(a) - static_cast<unsigned>(b)
+                    : static_cast<unsigned>(b) - static_cast<unsigned>(a));
 }
 inline unsigned __usad(unsigned a, unsigned b, unsigned c) { return c + (a > b ? a - b : b - a); }
 inline int __hadd(int a, int b) { return static_cast<int>((static_cast<long long>(a) + b) >> 1); }

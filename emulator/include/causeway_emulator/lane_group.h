@@ -81,11 +81,14 @@ class LaneGroup {
   unsigned lane_mask() const { return mask_; }
 
  protected:
-  unsigned rank_of(unsigned lane) const { return static_cast<unsigned>(__builtin_popcount(mask_ & ((1u << lane) - 1))); }
+  unsigned rank_of(unsigned lane) const {
+    return static_cast<unsigned>(__builtin_popcount(mask_ & ((1u << lane) - 1)));
+  }
   unsigned lane_of(unsigned rank) const { return ::__fns(mask_, 0, static_cast<int>(rank) + 1); }
   unsigned ranks_of(unsigned lanes) const {
     unsigned result = 0;
-    for (unsigned left = lanes; left; left &= left - 1) result |= 1u << rank_of(static_cast<unsigned>(__builtin_ctz(left)));
+    for (unsigned left = lanes; left; left &= left - 1)
+      result |= 1u << rank_of(static_cast<unsigned>(__builtin_ctz(left)));
     return result;
   }
 

@@ -1,6 +1,7 @@
 // How a kernel call becomes a launch. The translator turns `k<<<g, b, s, st>>>(args)` into
-// `(configure(g, b, s, st), k(args))` and the kernel's body into `enter([=]() mutable {...})`: the call then does overload
-// resolution, deduction, default arguments and conversions as for any function, and `enter` finds the configuration.
+// `(configure(g, b, s, st), k(args))` and the kernel's body into `enter([=]() mutable {...})`: the call then does
+// overload resolution, deduction, default arguments and conversions as for any function, and `enter` finds the
+// configuration.
 #pragma once
 #include <memory>
 #include <type_traits>
@@ -75,10 +76,13 @@ void call_with(void (*function)(Parameters...), [[maybe_unused]] void** args, st
 /// A kernel's name used as a value: makes the address launchable by cudaLaunchKernel and its like.
 template <class... Parameters>
 auto kernel_handle(void (*function)(Parameters...)) -> void (*)(Parameters...) {
-  register_kernel(reinterpret_cast<const void*>(function), [](const void* address, void** args) {
-    call_with(reinterpret_cast<void (*)(Parameters...)>(const_cast<void*>(address)), args,
-              std::index_sequence_for<Parameters...>{});
-  }, sizeof...(Parameters));
+  register_kernel(
+      reinterpret_cast<const void*>(function),
+      [](const void* address, void** args) {
+        call_with(reinterpret_cast<void (*)(Parameters...)>(const_cast<void*>(address)), args,
+                  std::index_sequence_for<Parameters...>{});
+      },
+      sizeof...(Parameters));
   return function;
 }
 /// Names that only look like a kernel's pass through.

@@ -19,9 +19,10 @@ typedef enum cudaLaunchAttributeID {
   cudaLaunchAttributePreferredSharedMemoryCarveout = 14
 } cudaLaunchAttributeID;
 
-/// Of these, `cooperative` acts; the others are hints for real hardware or describe clusters, which run as plain blocks.
+/// Of these, `cooperative` acts; the others are hints for real hardware or describe clusters, which run as plain
+/// blocks.
 typedef union cudaLaunchAttributeValue {
-  char pad[64];
+  alignas(8) char pad[64];
   int cooperative;
   struct {
     unsigned int x, y, z;

@@ -2,13 +2,11 @@
 #pragma once
 #include "vectors.h"
 
-#define CAUSEWAY_MAKE_VECTORS(Scalar, Name)                                                              \
-  constexpr inline Name##1 make_##Name##1(Scalar x) { return Name##1{x}; }                               \
-  constexpr inline Name##2 make_##Name##2(Scalar x, Scalar y) { return Name##2{x, y}; }                  \
-  constexpr inline Name##3 make_##Name##3(Scalar x, Scalar y, Scalar z) { return Name##3{x, y, z}; }     \
-  constexpr inline Name##4 make_##Name##4(Scalar x, Scalar y, Scalar z, Scalar w) {                      \
-    return Name##4{x, y, z, w};                                                                          \
-  }
+#define CAUSEWAY_MAKE_VECTORS(Scalar, Name)                                                           \
+  constexpr inline Name##1 make_##Name##1(Scalar x) { return Name##1 {x}; }                           \
+  constexpr inline Name##2 make_##Name##2(Scalar x, Scalar y) { return Name##2 {x, y}; }              \
+  constexpr inline Name##3 make_##Name##3(Scalar x, Scalar y, Scalar z) { return Name##3 {x, y, z}; } \
+  constexpr inline Name##4 make_##Name##4(Scalar x, Scalar y, Scalar z, Scalar w) { return Name##4 {x, y, z, w}; }
 
 CAUSEWAY_MAKE_VECTORS(signed char, char)
 CAUSEWAY_MAKE_VECTORS(unsigned char, uchar)

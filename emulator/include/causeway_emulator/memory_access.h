@@ -2,10 +2,10 @@
 #pragma once
 #include "thread.h"
 
-#define CAUSEWAY_HINTED_LOAD(name)   \
-  template <class T>                 \
-  inline T name(const T* address) {  \
-    return *address;                 \
+#define CAUSEWAY_HINTED_LOAD(name)  \
+  template <class T>                \
+  inline T name(const T* address) { \
+    return *address;                \
   }
 CAUSEWAY_HINTED_LOAD(__ldg)
 CAUSEWAY_HINTED_LOAD(__ldca)
@@ -14,21 +14,21 @@ CAUSEWAY_HINTED_LOAD(__ldlu)
 #undef CAUSEWAY_HINTED_LOAD
 
 // These two read past the nearest cache, so programs spin on them: the compiler must load each time, others must run.
-#define CAUSEWAY_FRESH_LOAD(name)        \
-  template <class T>                     \
-  inline T name(const T* address) {      \
-    ::causeway::emulator::tick();        \
-    asm volatile("" : : : "memory");     \
-    return *address;                     \
+#define CAUSEWAY_FRESH_LOAD(name)    \
+  template <class T>                 \
+  inline T name(const T* address) {  \
+    ::causeway::emulator::tick();    \
+    asm volatile("" : : : "memory"); \
+    return *address;                 \
   }
 CAUSEWAY_FRESH_LOAD(__ldcg)
 CAUSEWAY_FRESH_LOAD(__ldcv)
 #undef CAUSEWAY_FRESH_LOAD
 
-#define CAUSEWAY_HINTED_STORE(name)                            \
-  template <class T>                                           \
+#define CAUSEWAY_HINTED_STORE(name)                               \
+  template <class T>                                              \
   inline void name(T* address, std::enable_if_t<true, T> value) { \
-    *address = value;                                          \
+    *address = value;                                             \
   }
 CAUSEWAY_HINTED_STORE(__stwb)
 CAUSEWAY_HINTED_STORE(__stcg)

@@ -18,44 +18,44 @@ inline auto in_direction(int direction, Function function) {
 
 }  // namespace causeway::emulator
 
-#define CAUSEWAY_ROUNDED_2(Float, name, expression, mode, direction)                   \
-  inline Float name##_##mode(Float in_a, Float in_b) {                                 \
-    volatile Float a = in_a, b = in_b;                                                 \
-    return ::causeway::emulator::in_direction(direction, [&] {                         \
-      volatile Float result = expression;                                              \
-      return Float(result);                                                            \
-    });                                                                                \
+#define CAUSEWAY_ROUNDED_2(Float, name, expression, mode, direction) \
+  inline Float name##_##mode(Float in_a, Float in_b) {               \
+    volatile Float a = in_a, b = in_b;                               \
+    return ::causeway::emulator::in_direction(direction, [&] {       \
+      volatile Float result = expression;                            \
+      return Float(result);                                          \
+    });                                                              \
   }
-#define CAUSEWAY_ROUNDED_1(Float, name, expression, mode, direction)                   \
-  inline Float name##_##mode(Float in_a) {                                             \
-    volatile Float a = in_a;                                                           \
-    return ::causeway::emulator::in_direction(direction, [&] {                         \
-      volatile Float result = expression;                                              \
-      return Float(result);                                                            \
-    });                                                                                \
+#define CAUSEWAY_ROUNDED_1(Float, name, expression, mode, direction) \
+  inline Float name##_##mode(Float in_a) {                           \
+    volatile Float a = in_a;                                         \
+    return ::causeway::emulator::in_direction(direction, [&] {       \
+      volatile Float result = expression;                            \
+      return Float(result);                                          \
+    });                                                              \
   }
-#define CAUSEWAY_ROUNDED_3(Float, name, expression, mode, direction)                   \
-  inline Float name##_##mode(Float in_a, Float in_b, Float in_c) {                     \
-    volatile Float a = in_a, b = in_b, c = in_c;                                       \
-    return ::causeway::emulator::in_direction(direction, [&] {                         \
-      volatile Float result = expression;                                              \
-      return Float(result);                                                            \
-    });                                                                                \
+#define CAUSEWAY_ROUNDED_3(Float, name, expression, mode, direction) \
+  inline Float name##_##mode(Float in_a, Float in_b, Float in_c) {   \
+    volatile Float a = in_a, b = in_b, c = in_c;                     \
+    return ::causeway::emulator::in_direction(direction, [&] {       \
+      volatile Float result = expression;                            \
+      return Float(result);                                          \
+    });                                                              \
   }
-#define CAUSEWAY_ROUNDED(mode, direction)                                              \
-  CAUSEWAY_ROUNDED_2(float, __fadd, a + b, mode, direction)                            \
-  CAUSEWAY_ROUNDED_2(float, __fsub, a - b, mode, direction)                            \
-  CAUSEWAY_ROUNDED_2(float, __fmul, a * b, mode, direction)                             \
-  CAUSEWAY_ROUNDED_2(float, __fdiv, a / b, mode, direction)                            \
-  CAUSEWAY_ROUNDED_1(float, __frcp, 1.0f / a, mode, direction)                         \
-  CAUSEWAY_ROUNDED_1(float, __fsqrt, ::sqrtf(a), mode, direction)                      \
-  CAUSEWAY_ROUNDED_3(float, __fmaf, ::fmaf(a, b, c), mode, direction)                  \
-  CAUSEWAY_ROUNDED_2(double, __dadd, a + b, mode, direction)                           \
-  CAUSEWAY_ROUNDED_2(double, __dsub, a - b, mode, direction)                           \
-  CAUSEWAY_ROUNDED_2(double, __dmul, a * b, mode, direction)                            \
-  CAUSEWAY_ROUNDED_2(double, __ddiv, a / b, mode, direction)                           \
-  CAUSEWAY_ROUNDED_1(double, __drcp, 1.0 / a, mode, direction)                         \
-  CAUSEWAY_ROUNDED_1(double, __dsqrt, ::sqrt(a), mode, direction)                      \
+#define CAUSEWAY_ROUNDED(mode, direction)                             \
+  CAUSEWAY_ROUNDED_2(float, __fadd, a + b, mode, direction)           \
+  CAUSEWAY_ROUNDED_2(float, __fsub, a - b, mode, direction)           \
+  CAUSEWAY_ROUNDED_2(float, __fmul, a * b, mode, direction)            \
+  CAUSEWAY_ROUNDED_2(float, __fdiv, a / b, mode, direction)           \
+  CAUSEWAY_ROUNDED_1(float, __frcp, 1.0f / a, mode, direction)        \
+  CAUSEWAY_ROUNDED_1(float, __fsqrt, ::sqrtf(a), mode, direction)     \
+  CAUSEWAY_ROUNDED_3(float, __fmaf, ::fmaf(a, b, c), mode, direction) \
+  CAUSEWAY_ROUNDED_2(double, __dadd, a + b, mode, direction)          \
+  CAUSEWAY_ROUNDED_2(double, __dsub, a - b, mode, direction)          \
+  CAUSEWAY_ROUNDED_2(double, __dmul, a * b, mode, direction)           \
+  CAUSEWAY_ROUNDED_2(double, __ddiv, a / b, mode, direction)          \
+  CAUSEWAY_ROUNDED_1(double, __drcp, 1.0 / a, mode, direction)        \
+  CAUSEWAY_ROUNDED_1(double, __dsqrt, ::sqrt(a), mode, direction)     \
   CAUSEWAY_ROUNDED_3(double, __fma, ::fma(a, b, c), mode, direction)
 CAUSEWAY_ROUNDED(rz, FE_TOWARDZERO)
 CAUSEWAY_ROUNDED(ru, FE_UPWARD)

@@ -1,6 +1,6 @@
-// What half and bfloat16 have in common: operators and the functions that CUDA names alike for both. A result is computed
-// in float and rounded once: float has more than twice the bits, so that is the correctly rounded result.
-// The functions are found through their arguments (friends), so an argument that converts to the type is accepted.
+// What half and bfloat16 have in common: operators and the functions that CUDA names alike for both. A result is
+// computed in float and rounded once: float has more than twice the bits, so that is the correctly rounded result. The
+// functions are found through their arguments (friends), so an argument that converts to the type is accepted.
 #pragma once
 #include "float_formats.h"
 #include "vectors.h"
@@ -116,9 +116,7 @@ struct SmallFloat {
   friend bool __hgtu(Self a, Self b) { return !(a <= b); }
   friend bool __hgeu(Self a, Self b) { return !(a < b); }
   friend bool __hisnan(Self a) { return a.is_nan(); }
-  friend int __hisinf(Self a) {
-    return (a.bits & 0x7fff) != Format::infinity ? 0 : a.bits & 0x8000 ? -1 : 1;
-  }
+  friend int __hisinf(Self a) { return (a.bits & 0x7fff) != Format::infinity ? 0 : a.bits & 0x8000 ? -1 : 1; }
 
   // ---- functions, by way of double so that the result is rounded from far more bits than it has
   template <class Function>
@@ -126,17 +124,37 @@ struct SmallFloat {
     return rounded(function(static_cast<double>(a.widened())));
   }
   friend Self hsqrt(Self a) { return rounded(::sqrtf(a.widened())); }
-  friend Self hrsqrt(Self a) { return through_double(a, [](double x) { return 1.0 / ::sqrt(x); }); }
+  friend Self hrsqrt(Self a) {
+    return through_double(a, [](double x) { return 1.0 / ::sqrt(x); });
+  }
   friend Self hrcp(Self a) { return rounded(1.0f / a.widened()); }
-  friend Self hexp(Self a) { return through_double(a, [](double x) { return ::exp(x); }); }
-  friend Self hexp2(Self a) { return through_double(a, [](double x) { return ::exp2(x); }); }
-  friend Self hexp10(Self a) { return through_double(a, [](double x) { return ::pow(10.0, x); }); }
-  friend Self hlog(Self a) { return through_double(a, [](double x) { return ::log(x); }); }
-  friend Self hlog2(Self a) { return through_double(a, [](double x) { return ::log2(x); }); }
-  friend Self hlog10(Self a) { return through_double(a, [](double x) { return ::log10(x); }); }
-  friend Self hsin(Self a) { return through_double(a, [](double x) { return ::sin(x); }); }
-  friend Self hcos(Self a) { return through_double(a, [](double x) { return ::cos(x); }); }
-  friend Self htanh(Self a) { return through_double(a, [](double x) { return ::tanh(x); }); }
+  friend Self hexp(Self a) {
+    return through_double(a, [](double x) { return ::exp(x); });
+  }
+  friend Self hexp2(Self a) {
+    return through_double(a, [](double x) { return ::exp2(x); });
+  }
+  friend Self hexp10(Self a) {
+    return through_double(a, [](double x) { return ::pow(10.0, x); });
+  }
+  friend Self hlog(Self a) {
+    return through_double(a, [](double x) { return ::log(x); });
+  }
+  friend Self hlog2(Self a) {
+    return through_double(a, [](double x) { return ::log2(x); });
+  }
+  friend Self hlog10(Self a) {
+    return through_double(a, [](double x) { return ::log10(x); });
+  }
+  friend Self hsin(Self a) {
+    return through_double(a, [](double x) { return ::sin(x); });
+  }
+  friend Self hcos(Self a) {
+    return through_double(a, [](double x) { return ::cos(x); });
+  }
+  friend Self htanh(Self a) {
+    return through_double(a, [](double x) { return ::tanh(x); });
+  }
   friend Self hfloor(Self a) { return rounded(::floorf(a.widened())); }
   friend Self hceil(Self a) { return rounded(::ceilf(a.widened())); }
   friend Self htrunc(Self a) { return rounded(::truncf(a.widened())); }

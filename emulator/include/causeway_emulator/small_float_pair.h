@@ -23,24 +23,24 @@ struct SmallFloatPair {
     return compare(a.x, b.x) && compare(a.y, b.y);
   }
 
-#define CAUSEWAY_PAIR_1(name, expression) \
-  friend Self name(const Self& a) {       \
+#define CAUSEWAY_PAIR_1(name, expression)                \
+  friend Self name(const Self& a) {                      \
     return each([](Scalar p) { return expression; }, a); \
   }
-#define CAUSEWAY_PAIR_2(name, expression)           \
-  friend Self name(const Self& a, const Self& b) {  \
+#define CAUSEWAY_PAIR_2(name, expression)                             \
+  friend Self name(const Self& a, const Self& b) {                    \
     return each([](Scalar p, Scalar q) { return expression; }, a, b); \
   }
-#define CAUSEWAY_PAIR_3(name, expression)                            \
-  friend Self name(const Self& a, const Self& b, const Self& c) {    \
+#define CAUSEWAY_PAIR_3(name, expression)                                          \
+  friend Self name(const Self& a, const Self& b, const Self& c) {                  \
     return each([](Scalar p, Scalar q, Scalar r) { return expression; }, a, b, c); \
   }
-#define CAUSEWAY_PAIR_COMPARE(word)                                                                    \
-  friend Self __h##word##2(const Self & a, const Self & b) {                                           \
-    return each_true([](Scalar p, Scalar q) { return __h##word(p, q); }, a, b);                        \
-  }                                                                                                    \
-  friend bool __hb##word##2(const Self & a, const Self & b) {                                          \
-    return both([](Scalar p, Scalar q) { return __h##word(p, q); }, a, b);                             \
+#define CAUSEWAY_PAIR_COMPARE(word)                                             \
+  friend Self __h##word##2(const Self& a, const Self& b) {                      \
+    return each_true([](Scalar p, Scalar q) { return __h##word(p, q); }, a, b); \
+  }                                                                             \
+  friend bool __hb##word##2(const Self& a, const Self& b) {                     \
+    return both([](Scalar p, Scalar q) { return __h##word(p, q); }, a, b);      \
   }
 
   CAUSEWAY_PAIR_1(operator-, -p)

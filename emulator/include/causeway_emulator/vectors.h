@@ -2,19 +2,19 @@
 #pragma once
 #include "specifiers.h"
 
-#define CAUSEWAY_VECTOR_TYPES(Scalar, Name, align1, align2, align4) \
-  struct __align__(align1) Name##1 {                                \
-    Scalar x;                                                       \
-  };                                                                \
-  struct __align__(align2) Name##2 {                                \
-    Scalar x, y;                                                    \
-  };                                                                \
-  struct Name##3 {                                                  \
-    Scalar x, y, z;                                                 \
-  };                                                                \
-  struct __align__(align4) Name##4 {                                \
-    Scalar x, y, z, w;                                              \
-  };                                                                \
+#define CAUSEWAY_VECTOR_TYPES(Scalar, Name, align1, align2, align4)                                     \
+  struct __align__(align1) Name##1 {                                                                    \
+    Scalar x;                                                                                           \
+  };                                                                                                    \
+  struct __align__(align2) Name##2 {                                                                    \
+    Scalar x, y;                                                                                        \
+  };                                                                                                    \
+  struct Name##3 {                                                                                      \
+    Scalar x, y, z;                                                                                     \
+  };                                                                                                    \
+  struct __align__(align4) Name##4 {                                                                    \
+    Scalar x, y, z, w;                                                                                  \
+  };                                                                                                    \
   static_assert(sizeof(Name##2) == 2 * sizeof(Scalar) && alignof(Name##2) == align2, "layout of CUDA"); \
   static_assert(sizeof(Name##3) == 3 * sizeof(Scalar) && alignof(Name##3) == align1, "layout of CUDA"); \
   static_assert(sizeof(Name##4) == 4 * sizeof(Scalar) && alignof(Name##4) == align4, "layout of CUDA");

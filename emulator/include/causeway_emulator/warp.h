@@ -1,5 +1,5 @@
-// Operations of a warp: shuffles, votes, matches, reductions. Each is one exchange of 64-bit values among the lanes named
-// by the mask, and arithmetic on the result.
+// Operations of a warp: shuffles, votes, matches, reductions. Each is one exchange of 64-bit values among the lanes
+// named by the mask, and arithmetic on the result.
 #pragma once
 #include <string.h>
 
@@ -113,12 +113,12 @@ inline unsigned __match_all_sync(unsigned mask, T value, int* predicate) {
   return *predicate ? exchange.took_part : 0;
 }
 
-/// The lanes that reached this call together. CUDA promises nothing about which those are, and neither does the machine;
-/// all of them get the same answer.
+/// The lanes that reached this call together. CUDA promises nothing about which those are, and neither does the
+/// machine; all of them get the same answer.
 __attribute__((always_inline)) inline unsigned __activemask() { return ::causeway::emulator::converged_lanes(); }
 
-#define CAUSEWAY_WARP_REDUCE(name, T, expression)                                                                  \
-  inline T name(unsigned mask, T value) {                                                                          \
+#define CAUSEWAY_WARP_REDUCE(name, T, expression)                                                                      \
+  inline T name(unsigned mask, T value) {                                                                              \
     return ::causeway::emulator::Exchange(mask, value).reduce<T>([](T a, T b) { return static_cast<T>(expression); }); \
   }
 CAUSEWAY_WARP_REDUCE(__reduce_add_sync, unsigned, a + b)
@@ -127,7 +127,7 @@ CAUSEWAY_WARP_REDUCE(__reduce_min_sync, unsigned, b < a ? b : a)
 CAUSEWAY_WARP_REDUCE(__reduce_min_sync, int, b < a ? b : a)
 CAUSEWAY_WARP_REDUCE(__reduce_max_sync, unsigned, a < b ? b : a)
 CAUSEWAY_WARP_REDUCE(__reduce_max_sync, int, a < b ? b : a)
-CAUSEWAY_WARP_REDUCE(__reduce_and_sync, unsigned, a & b)
+CAUSEWAY_WARP_REDUCE(__reduce_and_sync, unsigned, a& b)
 CAUSEWAY_WARP_REDUCE(__reduce_or_sync, unsigned, a | b)
 CAUSEWAY_WARP_REDUCE(__reduce_xor_sync, unsigned, a ^ b)
 #undef CAUSEWAY_WARP_REDUCE

@@ -5,15 +5,15 @@
 
 namespace cooperative_groups {
 
-#define CAUSEWAY_GROUP_OPERATION(name, expression)        \
-  template <class T>                                      \
-  struct name {                                           \
+#define CAUSEWAY_GROUP_OPERATION(name, expression)         \
+  template <class T>                                       \
+  struct name {                                            \
     T operator()(T a, T b) const { return T(expression); } \
   };
 CAUSEWAY_GROUP_OPERATION(plus, a + b)
 CAUSEWAY_GROUP_OPERATION(less, b < a ? b : a)
 CAUSEWAY_GROUP_OPERATION(greater, a < b ? b : a)
-CAUSEWAY_GROUP_OPERATION(bit_and, a & b)
+CAUSEWAY_GROUP_OPERATION(bit_and, a& b)
 CAUSEWAY_GROUP_OPERATION(bit_or, a | b)
 CAUSEWAY_GROUP_OPERATION(bit_xor, a ^ b)
 #undef CAUSEWAY_GROUP_OPERATION

@@ -28,7 +28,8 @@ __global__ void k(int *out) {
     anonymous.x = 9; either.i = 10; rows = nullptr; flag = 11; odd = 12;
   } else {
     *out = *c + a[3] + int(m[1][2]) + int(v[1].v[3]) + bytes[63] + int(word) + int(p.b.b) + q[1].a + anonymous.x +
-           either.i + (rows ? 1 : 0) + flag + odd + sizeof(a) / sizeof(int) * 1000 + ((size_t)bytes % 64) + ((size_t)&word % 64);
+           either.i + (rows ? 1 : 0) + flag + odd + sizeof(a) / sizeof(int) * 1000 + ((size_t)bytes % 64) +
+           ((size_t)&word % 64);
   }
 }
 int main() { int out; k<<<1, 2>>>(&out); printf("%d", out); }

@@ -72,20 +72,32 @@ TEST(Settings, TableIsSound) {
 
 // Each field must be reached by its row, with a value that is not the default.
 TEST(Settings, EveryFieldIsFilled) {
-  const Settings s = read_settings({{"NVSHMEM_SYMMETRIC_SIZE", "3G"},        {"CAUSEWAY_HEAP_STRIDE", "1T"},
-                                    {"NVSHMEM_CUMEM_GRANULARITY", "2M"},     {"NVSHMEM_MAX_TEAMS", "64"},
-                                    {"NVSHMEM_DEBUG", "trace"},              {"NVSHMEM_DEBUG_FILE", "/tmp/%h.%p"},
-                                    {"NVSHMEM_DEBUG_SUBSYS", "^INIT,MEM"},   {"NVSHMEM_VERSION", "1"},
-                                    {"NVSHMEM_INFO", "yes"},                 {"NVSHMEM_DISABLE_P2P", "on"},
-                                    {"NVSHMEM_DISABLE_CUDA_VMM", "TRUE"},    {"NVSHMEM_DISABLE_NVLS", "t"},
-                                    {"NVSHMEM_DISABLE_NCCL", "Y"},           {"NVSHMEM_REMOTE_TRANSPORT", "None"},
-                                    {"NVSHMEM_BOOTSTRAP", "uid"},            {"NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME", "^lo,eth1"},
+  const Settings s = read_settings({{"NVSHMEM_SYMMETRIC_SIZE", "3G"},
+                                    {"CAUSEWAY_HEAP_STRIDE", "1T"},
+                                    {"NVSHMEM_CUMEM_GRANULARITY", "2M"},
+                                    {"NVSHMEM_MAX_TEAMS", "64"},
+                                    {"NVSHMEM_DEBUG", "trace"},
+                                    {"NVSHMEM_DEBUG_FILE", "/tmp/%h.%p"},
+                                    {"NVSHMEM_DEBUG_SUBSYS", "^INIT,MEM"},
+                                    {"NVSHMEM_VERSION", "1"},
+                                    {"NVSHMEM_INFO", "yes"},
+                                    {"NVSHMEM_DISABLE_P2P", "on"},
+                                    {"NVSHMEM_DISABLE_CUDA_VMM", "TRUE"},
+                                    {"NVSHMEM_DISABLE_NVLS", "t"},
+                                    {"NVSHMEM_DISABLE_NCCL", "Y"},
+                                    {"NVSHMEM_REMOTE_TRANSPORT", "None"},
+                                    {"NVSHMEM_BOOTSTRAP", "uid"},
+                                    {"NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME", "^lo,eth1"},
                                     {"NVSHMEM_BOOTSTRAP_UID_SOCK_FAMILY", "af_inet6"},
                                     {"NVSHMEM_BOOTSTRAP_UID_SESSION_ID", "10.0.0.1:99"},
-                                    {"CAUSEWAY_BOOTSTRAP_TIMEOUT", "5"},     {"CAUSEWAY_WAIT_REPORT", "0"},
-                                    {"CAUSEWAY_WAIT_TIMEOUT", "1.5m"},       {"CAUSEWAY_CPU_WORKERS", "7"},
-                                    {"CAUSEWAY_CPU_STACK", "128K"},          {"CAUSEWAY_CPU_DEVICES", "3"},
-                                    {"CAUSEWAY_MACHINE", "CUDA"},            {"CAUSEWAY_CUDA_PREFIX", "/opt/causeway"}});
+                                    {"CAUSEWAY_BOOTSTRAP_TIMEOUT", "5"},
+                                    {"CAUSEWAY_WAIT_REPORT", "0"},
+                                    {"CAUSEWAY_WAIT_TIMEOUT", "1.5m"},
+                                    {"CAUSEWAY_CPU_WORKERS", "7"},
+                                    {"CAUSEWAY_CPU_STACK", "128K"},
+                                    {"CAUSEWAY_CPU_DEVICES", "3"},
+                                    {"CAUSEWAY_MACHINE", "CUDA"},
+                                    {"CAUSEWAY_CUDA_PREFIX", "/opt/causeway"}});
   EXPECT_EQ(s.symmetric_bytes, std::uint64_t{3} << 30);
   EXPECT_EQ(s.heap_stride_bytes, std::uint64_t{1} << 40);
   EXPECT_EQ(s.cumem_granularity_bytes, 2u << 20);
@@ -93,7 +105,8 @@ TEST(Settings, EveryFieldIsFilled) {
   EXPECT_EQ(s.debug, DebugLevel::trace);
   EXPECT_EQ(s.debug_file, "/tmp/%h.%p");
   EXPECT_EQ(s.debug_subsys, (std::vector<std::string>{"^INIT", "MEM"}));
-  EXPECT_TRUE(s.print_version && s.print_info && s.disable_p2p && s.disable_cuda_vmm && s.disable_nvls && s.disable_nccl);
+  EXPECT_TRUE(s.print_version && s.print_info && s.disable_p2p && s.disable_cuda_vmm && s.disable_nvls &&
+              s.disable_nccl);
   EXPECT_EQ(s.remote_transport, "none");
   EXPECT_EQ(s.bootstrap, "UID");
   EXPECT_EQ(s.uid_interfaces, "^lo,eth1");
@@ -127,7 +140,8 @@ TEST(Settings, Integers) {
   EXPECT_EQ(read_settings({{"NVSHMEM_MAX_TEAMS", "8"}}).teams_max, 8);
   EXPECT_EQ(read_settings({{"NVSHMEM_MAX_TEAMS", "65536"}}).teams_max, 65536);
   EXPECT_EQ(read_settings({{"NVSHMEM_MAX_TEAMS", "0x20"}}).teams_max, 32);
-  for (const char* bad : {"7", "65537", "-8", "8.0", "8teams", "0x", "0x-9", "eight", "+8", "99999999999999999999", "1K"})
+  for (const char* bad :
+       {"7", "65537", "-8", "8.0", "8teams", "0x", "0x-9", "eight", "+8", "99999999999999999999", "1K"})
     EXPECT_EQ(error_of({{"NVSHMEM_MAX_TEAMS", bad}}),
               "NVSHMEM_MAX_TEAMS=\"" + std::string(bad) + "\": a whole number from 8 to 65536");
 }
@@ -182,7 +196,8 @@ TEST(Settings, ChoicesAndLists) {
             "NVSHMEM_BOOTSTRAP_UID_SOCK_FAMILY=\"|\": one of AF_INET, AF_INET6");
   const SettingRow list{"NVSHMEM_LIST", SettingKind::list, SettingEffect::honoured, "", "for this test"};
   EXPECT_EQ(std::get<std::vector<std::string>>(parse_value(list, "a")), std::vector<std::string>{"a"});
-  EXPECT_EQ(std::get<std::vector<std::string>>(parse_value(list, "a,=b,^c")), (std::vector<std::string>{"a", "=b", "^c"}));
+  EXPECT_EQ(std::get<std::vector<std::string>>(parse_value(list, "a,=b,^c")),
+            (std::vector<std::string>{"a", "=b", "^c"}));
   for (const char* bad : {",", "a,", ",a", "a,,b"}) EXPECT_THROW((void)parse_value(list, bad), Error) << bad;
 }
 
@@ -227,11 +242,16 @@ TEST(Settings, UnknownNamesGetTheNearestRealOne) {
 }
 
 TEST(Settings, OtherProgramsNamesAreSilent) {
-  const Settings settings = read_settings({{"NVSHMEM_MACHINE_READABLE_OUTPUT", "1"}, {"NVSHMEMTEST_USE_MPI_LAUNCHER", "1"},
-                                           {"NVSHMEM_HOME", "/x"},                   {"NVSHMEM_PREFIX", "/x"},
-                                           {"NVSHMEM_DIR", "/x"},                    {"NVSHMEM_MPI_SUPPORT", "1"},
-                                           {"NVSHMEM_BUILD_TESTS", "1"},             {"CAUSEWAY_PEER_NVSHMEM", "/x"},
-                                           {"CAUSEWAY_PE", "0"},                     {"CAUSEWAY_JOB", "00"}});
+  const Settings settings = read_settings({{"NVSHMEM_MACHINE_READABLE_OUTPUT", "1"},
+                                           {"NVSHMEMTEST_USE_MPI_LAUNCHER", "1"},
+                                           {"NVSHMEM_HOME", "/x"},
+                                           {"NVSHMEM_PREFIX", "/x"},
+                                           {"NVSHMEM_DIR", "/x"},
+                                           {"NVSHMEM_MPI_SUPPORT", "1"},
+                                           {"NVSHMEM_BUILD_TESTS", "1"},
+                                           {"CAUSEWAY_PEER_NVSHMEM", "/x"},
+                                           {"CAUSEWAY_PE", "0"},
+                                           {"CAUSEWAY_JOB", "00"}});
   EXPECT_TRUE(settings.messages.empty());
   // The star of a pattern stands for something.
   EXPECT_EQ(read_settings({{"NVSHMEM_BUILD_", "1"}}).messages.size(), 1u);
@@ -245,7 +265,8 @@ TEST(Settings, NamesWithoutEffectAreExplainedAtInfo) {
   const Settings settings = read_settings(environment);
   EXPECT_EQ(texts(settings, false), std::vector<std::string>{"NVSHMEM_IB_SL has no effect: There is no transport that "
                                                              "drives InfiniBand adapters itself."});
-  EXPECT_EQ(texts(settings, true), std::vector<std::string>{"NVSHMEM_QP_DEPTH=\"many\": a whole number (it has no effect here)"});
+  EXPECT_EQ(texts(settings, true),
+            std::vector<std::string>{"NVSHMEM_QP_DEPTH=\"many\": a whole number (it has no effect here)"});
 }
 
 TEST(Settings, EditDistance) {
@@ -260,13 +281,19 @@ TEST(Settings, EditDistance) {
   EXPECT_EQ(edit_distance("a", "abcdefgh", 3), 4);
 }
 
+TEST(Settings, TheOtherPrefixCountsAsASlip) {
+  EXPECT_EQ(nearest_setting("CAUSEWAY_DEBUG"), "NVSHMEM_DEBUG");
+  EXPECT_EQ(nearest_setting("CAUSEWAY_DEBUX"), "");
+}
+
 TEST(Settings, NearestWord) {
   static constexpr std::string_view commands[] = {"run", "cc", "info", "version", "help"};
   EXPECT_EQ(nearest_word("rnu", commands), "run");
   EXPECT_EQ(nearest_word("ccc", commands), "cc");
   EXPECT_EQ(nearest_word("verison", commands), "version");
   EXPECT_EQ(nearest_word("INFO", commands), "info");
-  for (const char* word : {"", "xy", "bench", "a-long-word-that-is-like-nothing"}) EXPECT_EQ(nearest_word(word, commands), "") << word;
+  for (const char* word : {"", "xy", "bench", "a-long-word-that-is-like-nothing"})
+    EXPECT_EQ(nearest_word(word, commands), "") << word;
 }
 
 TEST(Settings, OneSlipInAnyNameIsUnderstood) {
@@ -304,8 +331,9 @@ TEST(Settings, PrintedValuesReadBackAsThemselves) {
 TEST(Settings, RandomInputIsAnswered) {
   std::mt19937 random(3);
   const auto rows = setting_rows();
-  static constexpr std::string_view pieces[] = {"0", "1", "9", ".", "-", "+", "x", "G", "iB", "ms", "\xff", "\n", ",", "|",
-                                                "%", "=", "`", " ", "true", "INFO", "99999999999"};
+  static constexpr std::string_view pieces[] = {"0", "1",  "9",  ".",    "-",    "+",    "x",
+                                                "G", "iB", "ms", "\xff", "\n",   ",",    "|",
+                                                "%", "=",  "`",  " ",    "true", "INFO", "99999999999"};
   int read = 0, refused = 0;
   for (int i = 0; i < 20'000; ++i) {
     Environment environment;

@@ -166,7 +166,8 @@ TEST(Topology, Gpus) {
       .file("proc/driver/nvidia/gpus/0000:0c:00.0/information", "garbage")
       .file("sys/bus/pci/devices/0000:0a:00.0/numa_node", "1\n")
       .file("proc/driver/nvidia/version",
-            "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15  Release Build\nGCC version: gcc 12.2.0\n");
+            "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15  Release Build\nGCC version: gcc "
+            "12.2.0\n");
   const Topology here = read_topology(root.path());
   ASSERT_EQ(here.gpus.size(), 2u) << "only those with a device file can be used";
   EXPECT_EQ(here.gpus[0].number, 2);

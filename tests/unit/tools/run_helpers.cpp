@@ -35,6 +35,7 @@ Launch::Launch(std::vector<std::string> args, const std::string& input) : begin_
     ::dup2(in.read.get(), 0);
     ::dup2(out.write.get(), 1);
     ::dup2(err.write.get(), 2);
+    in.write.reset();  // else the PEs' input never ends
     const int status = run_command(static_cast<int>(args.size()), raw.data());
     std::fflush(nullptr);
     ::_exit(status);
@@ -52,10 +53,9 @@ Launch::~Launch() {
   }
 }
 
-bool Launch::read_some(std::chrono::milliseconds limit) {
+void Launch::read_some(std::chrono::milliseconds limit) {
   pollfd set[] = {{out_.get(), POLLIN, 0}, {err_.get(), POLLIN, 0}};
-  if (!out_ && !err_) return false;
-  if (::poll(set, 2, static_cast<int>(limit.count())) <= 0) return false;
+  if (::poll(set, 2, static_cast<int>(limit.count())) <= 0) return;
   char chunk[65536];
   for (int which = 0; which < 2; ++which) {
     if (set[which].revents == 0) continue;
@@ -66,13 +66,11 @@ bool Launch::read_some(std::chrono::milliseconds limit) {
     else
       (which == 0 ? outcome_.out : outcome_.err).append(chunk, static_cast<std::size_t>(got));
   }
-  return true;
 }
 
 bool Launch::wait_for(const std::string& text) {
   const auto limit = Clock::now() + 10s;
-  while (outcome_.out.find(text) == std::string::npos && Clock::now() < limit && read_some(100ms)) {
-  }
+  while (outcome_.out.find(text) == std::string::npos && Clock::now() < limit && out_) read_some(100ms);
   return outcome_.out.find(text) != std::string::npos;
 }
 
@@ -87,14 +85,16 @@ Outcome Launch::finish() {
   const auto limit = Clock::now() + 20s;
   int status = 0;
   while (pid_ > 0 && Clock::now() < limit) {
-    (void)read_some(5ms);
-    if (!out_ && !err_) ::usleep(1000);
+    read_some(1ms);
     if (::waitpid(pid_, &status, WNOHANG) != pid_) continue;
     outcome_.seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
     outcome_.status = WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
     pid_ = -1;
   }
-  while (read_some(0ms)) {
+  // What is still in the pipes; who else holds them is not waited for.
+  for (std::size_t before = ~std::size_t{0}; before != outcome_.out.size() + outcome_.err.size();) {
+    before = outcome_.out.size() + outcome_.err.size();
+    read_some(0ms);
   }
   return outcome_;
 }

@@ -36,7 +36,7 @@ class Launch {
   Outcome finish();
 
  private:
-  bool read_some(std::chrono::milliseconds limit);
+  void read_some(std::chrono::milliseconds limit);
   pid_t pid_ = -1;
   UniqueFd out_, err_;
   Outcome outcome_;

@@ -202,10 +202,11 @@ TEST(RunJob, FourPesStartInNoTime) {
 
 TEST(RunJob, AFileThatIsNoProgramIsNamed) {
   char path[] = "/tmp/causeway-test-XXXXXX";
-  const UniqueFd file(::mkstemp(path));
+  UniqueFd file(::mkstemp(path));
   ASSERT_EQ(::write(file.get(), "words", 5), 5);
   EXPECT_EQ(launch({"-n", "1", path}).err.find("is not executable") != std::string::npos, true);
   ASSERT_EQ(::fchmod(file.get(), 0700), 0);
+  file.reset();
   const Outcome outcome = launch({"-n", "2", path});
   ::unlink(path);
   EXPECT_EQ(outcome.status, 2);
