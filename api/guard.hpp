@@ -1,7 +1,7 @@
 // The C edge: exceptions end here and become a status and a text.
 #pragma once
 #include <causeway/base/error.hpp>
-#include <causeway/runtime/pe_state.hpp>
+#include <causeway/runtime/note_error.hpp>
 
 #include <exception>
 #include <new>

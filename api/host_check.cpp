@@ -3,6 +3,7 @@
 #include <causeway/base/error.hpp>
 #include <causeway/heap/heap_view.hpp>
 #include <causeway/runtime/pe_state.hpp>
+#include <causeway/runtime/world.hpp>
 #include <causeway/signal/signal.hpp>
 
 namespace causeway::host {
@@ -90,6 +91,31 @@ void check_root(const char* call, int team, int root) {
   if (root < 0 || root >= team_size(call, team))
     fail(Status::invalid_value, "PE_root is {}: must be a member's number in the team, 0 to {}", root,
          team_size(call, team) - 1);
+}
+
+void check_faults(const char* call) {
+  World& world = world_of(call);
+  world.require_bound(call);
+  world.check_faults();
+}
+
+int own_pe() { return world_or_null() ? world_or_null()->pe() : -1; }
+int all_pes() { return world_or_null() ? world_or_null()->pes() : -1; }
+
+StridedSet known_set(int team) {
+  World* world = world_or_null();
+  if (!world) return {};
+  if (!world->bound())
+    return team >= 0 && team < kPredefinedTeams ? predefined_team(world->placement(), world->pe(), team) : StridedSet{};
+  const TeamView* view = world->teams().find(team);
+  return view ? world->teams().set_of(*view) : StridedSet{};
+}
+
+void* reachable(const void* local, int pe) {
+  World* world = world_or_null();
+  if (!world || !world->bound() || pe < 0 || pe >= world->pes()) return nullptr;
+  if (heap_offset(world->device_world(), local) >= world->heap().bytes()) return nullptr;
+  return at(world->device_world(), static_cast<char*>(const_cast<void*>(local)), pe);
 }
 
 }  // namespace causeway::host

@@ -1,6 +1,7 @@
 // Checks of host and stream calls: always on. Each throws an Error that names the argument, its value and what is accepted.
 #pragma once
-#include <causeway/runtime/world.hpp>
+#include <causeway/runtime/device_world.hpp>
+#include <causeway/team/strided_set.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -20,5 +21,15 @@ void check_root(const char* call, int team, int root);
 void check_alignment(const char* call, const char* argument, const void* address, size_t alignment);
 /// Number of PEs of a team that has been checked.
 int team_size(const char* call, int team);
+/// Throws if nothing has bound a device yet, or the first fault that device code has left.
+void check_faults(const char* call);
+
+/// The caller's world PE, and how many there are; -1 before init.
+int own_pe();
+int all_pes();
+/// Size 0 if there is no such team. Before a device is bound the predefined ones are known: programs choose by them.
+StridedSet known_set(int team);
+/// The address of `local` at `pe`, or null if it is no symmetric address or there is no such PE.
+void* reachable(const void* local, int pe);
 
 }  // namespace causeway::host

@@ -3,6 +3,7 @@
 #include <causeway/api/guard.hpp>
 #include <causeway/api/types.h>
 #include <causeway/bootstrap/unique_id.hpp>
+#include <causeway/runtime/pe_state.hpp>
 #include <causeway/runtime/world.hpp>
 #include <unistd.h>
 

@@ -2,6 +2,7 @@
 #include <causeway/api/export.hpp>
 #include <causeway/api/guard.hpp>
 #include <causeway/runtime/machine_host.hpp>
+#include <causeway/runtime/pe_state.hpp>
 #include <causeway/runtime/world.hpp>
 #include <dlfcn.h>
 

@@ -7,7 +7,6 @@
 #include <causeway/heap/heap_view.hpp>
 #include <causeway/machine/launch.hpp>
 #include <causeway/runtime/machine_host.hpp>
-#include <causeway/runtime/world.hpp>
 #include <causeway/signal/signal.hpp>
 
 #include <type_traits>
@@ -21,6 +20,7 @@ using StreamGroup = Block;
 #endif
 
 // ---------------------------------------------------------------- kernels
+// `team` is a slot of world.teams: a team's device channel, or its host channel. Names are literals of the device code.
 
 template <class T>
 struct PKernel {
@@ -46,11 +46,10 @@ struct SignalKernel {
 template <class T>
 struct WaitKernel {
   DeviceWorld world;
-  const char* name;
   T* variable;
   int comparison;
   T value;
-  CAUSEWAY_DEVICE void operator()() const { causeway::wait_until(world, name, variable, comparison, value); }
+  CAUSEWAY_DEVICE void operator()() const { causeway::wait_until(world, "wait_until on a stream", variable, comparison, value); }
 };
 
 struct QuietKernel {
@@ -60,68 +59,55 @@ struct QuietKernel {
 
 struct BarrierKernel {
   DeviceWorld world;
-  const char* name;
   int team;
   bool completes;
   CAUSEWAY_DEVICE void operator()() const {
     if (completes) {
-      causeway::barrier(world, name, StreamGroup{}, world.teams[team]);
+      causeway::barrier(world, "barrier on a stream", StreamGroup{}, world.teams[team]);
     } else {
-      causeway::sync(world, name, StreamGroup{}, world.teams[team]);
+      causeway::sync(world, "sync on a stream", StreamGroup{}, world.teams[team]);
     }
   }
 };
 
 struct BroadcastKernel {
   DeviceWorld world;
-  const char* name;
   int team;
   void* dest;
   const void* source;
   size_t bytes;
   int root;
   CAUSEWAY_DEVICE void operator()() const {
-    causeway::broadcast(world, name, StreamGroup{}, world.teams[team], dest, source, bytes, root);
+    causeway::broadcast(world, "broadcast on a stream", StreamGroup{}, world.teams[team], dest, source, bytes, root);
   }
 };
 
 struct FcollectKernel {
   DeviceWorld world;
-  const char* name;
   int team;
   void* dest;
   const void* source;
   size_t bytes;
   CAUSEWAY_DEVICE void operator()() const {
-    causeway::fcollect(world, name, StreamGroup{}, world.teams[team], dest, source, bytes);
+    causeway::fcollect(world, "fcollect on a stream", StreamGroup{}, world.teams[team], dest, source, bytes);
   }
 };
 
 template <class T>
 struct SumKernel {
   DeviceWorld world;
-  const char* name;
   int team;
   T* dest;
   const T* source;
   size_t count;
   CAUSEWAY_DEVICE void operator()() const {
-    causeway::reduce<Sum>(world, name, StreamGroup{}, world.teams[team], dest, source, count);
+    causeway::reduce<Sum>(world, "sum_reduce on a stream", StreamGroup{}, world.teams[team], dest, source, count);
   }
 };
 
 // ---------------------------------------------------------------- operations
 
 using Stream = machine_host::Stream;
-
-/// In device code the name is only for reports; a pointer to host text must not be followed there.
-inline const char* device_name(const char* name) {
-#if defined(CAUSEWAY_CPU)
-  return name;
-#else
-  return machine_host::device_text(name);
-#endif
-}
 
 inline void put_on_stream(const char* name, void* dest, const void* source, size_t bytes, int pe, Stream stream) {
   guard(name, [&] {
@@ -186,7 +172,7 @@ template <class T>
 void wait_until_on_stream(const char* name, T* variable, int comparison, T value, Stream stream) {
   guard(name, [&] {
     const DeviceWorld& world = check_wait(name, variable, sizeof(T), comparison);
-    machine::launch(WaitKernel<T>{world, device_name(name), variable, comparison, value}, 1, 1, stream);
+    machine::launch(WaitKernel<T>{world, variable, comparison, value}, 1, 1, stream);
   });
 }
 inline void signal_wait_until_on_stream(const char* name, uint64_t* word, int comparison, uint64_t value, Stream stream) {
@@ -201,7 +187,7 @@ inline int meet_on_stream(const char* name, int team, bool completes, Stream str
   return guard(name, [&] {
     const DeviceWorld& world = check_team(name, team);
     const unsigned threads = machine::kStreamThreads == 1 ? 1 : 32;
-    machine::launch(BarrierKernel{world, device_name(name), team, completes}, 1, threads, stream);
+    machine::launch(BarrierKernel{world, team, completes}, 1, threads, stream);
   });
 }
 inline int barrier_on_stream(const char* name, int team, Stream stream) {
@@ -218,14 +204,14 @@ inline int broadcast_on_stream(const char* name, int team, void* dest, const voi
   return guard(name, [&] {
     const DeviceWorld& world = check_collective(name, team, dest, bytes, source, bytes);
     check_root(name, team, root);
-    machine::launch(BroadcastKernel{world, device_name(name), team, dest, source, bytes, root}, 1,
+    machine::launch(BroadcastKernel{world, team, dest, source, bytes, root}, 1,
                     machine::kStreamThreads, stream);
   });
 }
 inline int fcollect_on_stream(const char* name, int team, void* dest, const void* source, size_t bytes, Stream stream) {
   return guard(name, [&] {
     const DeviceWorld& world = check_collective(name, team, dest, bytes * size_t(team_size(name, team)), source, bytes);
-    machine::launch(FcollectKernel{world, device_name(name), team, dest, source, bytes}, 1, machine::kStreamThreads,
+    machine::launch(FcollectKernel{world, team, dest, source, bytes}, 1, machine::kStreamThreads,
                     stream);
   });
 }
@@ -235,7 +221,7 @@ int sum_reduce_on_stream(const char* name, int team, T* dest, const T* source, s
     const DeviceWorld& world = check_collective(name, team, dest, count * sizeof(T), source, count * sizeof(T));
     check_alignment(name, "dest", dest, sizeof(T));
     check_alignment(name, "source", source, sizeof(T));
-    machine::launch(SumKernel<T>{world, device_name(name), team, dest, source, count}, 1, machine::kStreamThreads,
+    machine::launch(SumKernel<T>{world, team, dest, source, count}, 1, machine::kStreamThreads,
                     stream);
   });
 }

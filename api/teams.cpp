@@ -3,6 +3,7 @@
 #include <causeway/api/guard.hpp>
 #include <causeway/api/types.h>
 #include <causeway/runtime/machine_host.hpp>
+#include <causeway/runtime/pe_state.hpp>
 #include <causeway/runtime/world.hpp>
 
 using namespace causeway;

@@ -1,7 +1,7 @@
 # The two libraries, from one tree.
 file(GLOB common_sources CONFIGURE_DEPENDS
   base/*.cpp bootstrap/*.cpp heap/*.cpp team/*.cpp runtime/*.cpp api/*.cpp)
-set(cpu_only runtime/pe_state_cpu.cpp runtime/machine_host_cpu.cpp runtime/run_threads_cpu.cpp api/exports_cpu.cpp)
+set(cpu_only runtime/pe_state_cpu.cpp runtime/pe_state_cuda.cpp runtime/machine_host_cpu.cpp runtime/run_threads_cpu.cpp api/exports_cpu.cpp)
 list(TRANSFORM cpu_only PREPEND ${PROJECT_SOURCE_DIR}/)
 list(REMOVE_ITEM common_sources ${cpu_only})
 
@@ -17,6 +17,7 @@ file(GLOB cpu_sources CONFIGURE_DEPENDS machine/cpu/*.cpp backend/cpu/*.cpp emul
 add_library(causeway_core STATIC ${core_sources})
 target_link_libraries(causeway_core PRIVATE causeway_flags PUBLIC fmt::fmt PkgConfig::HWLOC)
 
+list(FILTER cpu_only EXCLUDE REGEX cuda)
 add_library(causeway_cpu SHARED ${common_sources} ${cpu_only} ${cpu_sources})
 add_dependencies(causeway_cpu causeway_generated)
 target_compile_definitions(causeway_cpu PRIVATE CAUSEWAY_LIBRARY=1 CAUSEWAY_CPU=1)

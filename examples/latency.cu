@@ -75,7 +75,7 @@ static double time_stream(cudaStream_t stream, Enqueue enqueue) {
   return milliseconds / 1e3;
 }
 
-static void print_time(const char* what, double seconds) { std::printf("  %-52s %10.2f us\n", what, seconds * 1e6); }
+static void print_time(const char* what, double seconds) { std::printf("  %-52s %10.3f us\n", what, seconds * 1e6); }
 
 static void print_size(size_t bytes) {
   if (bytes < 1024) std::printf("  %6zu B  ", bytes);
@@ -120,7 +120,7 @@ static void measure_bandwidth(char* dest, char* source, int peer, cudaStream_t s
       nvshmem_quiet();
     });
     print_size(bytes);
-    std::printf("  %17.3f GB/s  %15.3f GB/s\n", bytes / kernel / 1e9, bytes / host / 1e9);
+    std::printf("  %17.1f MB/s  %15.1f MB/s\n", bytes / kernel / 1e6, bytes / host / 1e6);
   }
 }
 

@@ -136,7 +136,7 @@ static int run(const Options& options, int me, int pes) {
   int blocks_max = 0;
   CHECK(nvshmemx_collective_launch_query_gridsize(kernel, kThreads, arguments, 0, &blocks_max));
   if (options.blocks > blocks_max) {
-    std::fprintf(stderr, "PE %d: --blocks %d: no more than %d can run at the same time\n", me, options.blocks, blocks_max);
+    std::fprintf(stderr, "PE %d: --blocks %d: only %d can run at the same time\n", me, options.blocks, blocks_max);
     nvshmem_global_exit(1);
   }
   nvshmem_barrier_all();  // every PE's signals are zero

@@ -2,7 +2,7 @@
 #pragma once
 #include <causeway/machine/cpu/simulator.hpp>
 #include <causeway/machine/cpu/thread.hpp>
-#include <causeway/machine/cpu/wait_info.hpp>
+#include <causeway/machine/wait_info.hpp>
 
 #include <chrono>
 #include <cstdint>

@@ -7,7 +7,7 @@
 
 #define CAUSEWAY_DEVICE __device__ __forceinline__
 #define CAUSEWAY_HOST_DEVICE __host__ __device__ __forceinline__
-#define CAUSEWAY_DEVICE_OUT_OF_LINE inline __device__ __noinline__
+#define CAUSEWAY_DEVICE_OUT_OF_LINE static __device__ __noinline__
 
 namespace causeway::machine {
 

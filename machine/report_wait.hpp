@@ -1,6 +1,7 @@
 // What a wait that does not end says (see spin.hpp). printf works on both machines.
 #pragma once
 #include <causeway/heap/heap_view.hpp>
+#include <causeway/machine/wait_info.hpp>
 
 #include <cstdio>
 

@@ -1,6 +1,6 @@
 // The only wait loop. It lets the rest of the machine run, reports a wait that does not end, and ends it where asked.
 #pragma once
-#include <causeway/machine/cpu/wait_info.hpp>
+#include <causeway/machine/wait_info.hpp>
 #include <causeway/machine/machine.hpp>
 #include <causeway/runtime/device_world.hpp>
 

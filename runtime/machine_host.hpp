@@ -2,7 +2,7 @@
 #pragma once
 #include <causeway/heap/memory.hpp>
 #include <causeway/runtime/device_world.hpp>
-#include <causeway/runtime/pe_state.hpp>
+#include <causeway/runtime/unit.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -32,8 +32,8 @@ void free_shared(void*);
 /// Copies between any memory in stream order; may be captured into a graph.
 void copy_on_stream(void* to, const void* from, size_t bytes, Stream);
 void synchronize(Stream);
-/// A copy of a text that device code can read, kept for ever (CUDA: made once a text).
-const char* device_text(const char* text);
+/// CUDA: the stream of the library's own host operations.
+Stream private_stream();
 /// All the work this PE has given its device.
 void synchronize_device();
 /// Meets the team's members from the host, in the team's host channel, completing or not what came before.

@@ -4,6 +4,7 @@
 #include <causeway/machine/cpu/context.hpp>
 #include <causeway/machine/launch.hpp>
 #include <causeway/runtime/machine_host.hpp>
+#include <causeway/runtime/pe_state.hpp>
 #include <causeway/runtime/world.hpp>
 
 #include <cstring>
@@ -41,7 +42,6 @@ void copy_on_stream(void* to, const void* from, size_t bytes, Stream stream) {
 }
 void synchronize(Stream stream) { cpu::device().synchronize(machine::cpu_stream(stream)); }
 void synchronize_device() { cpu::device().synchronize(); }
-const char* device_text(const char* text) { return text; }
 
 void barrier(const DeviceWorld& world, const char* name, int team, bool completes) {
   if (completes) {

@@ -2,6 +2,7 @@
 // One a process; with PEs as threads of one process, one a PE.
 #pragma once
 #include <causeway/bootstrap/bootstrap.hpp>
+#include <causeway/runtime/note_error.hpp>
 #include <causeway/runtime/unit.hpp>
 
 #include <functional>
@@ -25,9 +26,6 @@ struct PeState {
 
 /// The calling PE's. Found by any host thread of the PE.
 PeState& pe_state();
-
-/// Keeps `text` as the PE's last error and prints it, with the PE's number, once.
-void note_error(const std::string& text);
 
 /// The calling PE's world, or Error(invalid_value) "called before nvshmem_init".
 World& world_of(const char* call);

@@ -1,6 +1,7 @@
 // See world.hpp.
 #include <causeway/base/error.hpp>
 #include <causeway/runtime/machine_host.hpp>
+#include <causeway/runtime/pe_state.hpp>
 #include <causeway/runtime/topology.hpp>
 #include <causeway/runtime/world.hpp>
 

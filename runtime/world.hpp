@@ -12,13 +12,6 @@
 
 namespace causeway {
 
-/// Where each PE of the job runs.
-struct Placement {
-  std::vector<uint64_t> host;  // by PE: equal numbers share memory
-  std::vector<int> node;       // by PE: emulated or real nodes, numbered from 0
-  std::vector<int> device;     // by PE: number of PEs before it on the same device (filled when devices are bound)
-};
-
 class World {
  public:
   /// Collective: joins the job. No device yet, because programs choose theirs after nvshmem_init.

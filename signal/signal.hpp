@@ -10,7 +10,7 @@ enum Comparison : int { cmp_eq = 0, cmp_ne = 1, cmp_gt = 2, cmp_le = 3, cmp_lt =
 enum SignalOperation : int { signal_set = 9, signal_add = 10 };
 
 template <class T>
-CAUSEWAY_DEVICE bool compare(T seen, int comparison, T value) {
+CAUSEWAY_HOST_DEVICE bool compare(T seen, int comparison, T value) {
   switch (comparison) {
     case cmp_eq: return seen == value;
     case cmp_ne: return seen != value;

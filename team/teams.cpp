@@ -10,43 +10,12 @@
 namespace causeway {
 namespace {
 
-enum Predefined { world_team, shared_team, node_team, same_place_team, same_gpu_team, gpu_leaders_team };
-
 size_t words_for(int teams) { return (size_t(teams) + 63) / 64; }
 
 }  // namespace
 
-int StridedSet::member_of(int world_pe) const {
-  const int apart = world_pe - first;
-  if (stride == 0) return apart == 0 ? 0 : -1;
-  if (apart % stride != 0 || apart / stride < 0 || apart / stride >= size) return -1;
-  return apart / stride;
-}
-
-StridedSet split_strided(const StridedSet& parent, int start, int stride, int size) {
-  if (size < 1 || size > parent.size)
-    fail(Status::invalid_value, "PE_size is {}: must be 1 to the parent's size {}", size, parent.size);
-  if (start < 0 || start >= parent.size)
-    fail(Status::invalid_value, "PE_start is {}: must be a member of the parent, 0 to {}", start, parent.size - 1);
-  if (stride == 0 && size > 1) fail(Status::invalid_value, "PE_stride is 0: must not be with a PE_size of {}", size);
-  const long last = long(start) + long(size - 1) * stride;
-  if (last < 0 || last >= parent.size)
-    fail(Status::invalid_value, "PE_start {}, PE_stride {}, PE_size {}: the last PE would be {}, the parent has 0 to {}",
-         start, stride, size, last, parent.size - 1);
-  // One member: any stride will do, and 1 divides.
-  return {parent.pe(start), size == 1 ? 1 : parent.stride * stride, size};
-}
-
-std::optional<StridedSet> as_strided(const std::vector<int>& members) {
-  if (members.empty()) return std::nullopt;
-  const int stride = members.size() > 1 ? members[1] - members[0] : 1;
-  for (size_t i = 1; i < members.size(); ++i)
-    if (members[i] - members[i - 1] != stride) return std::nullopt;
-  return StridedSet{members[0], stride, int(members.size())};
-}
-
 Teams::Teams(World& world, Heap& heap, int teams_max) : world_(world) {
-  const size_t slots = size_t(std::max(teams_max, kPredefined)), pes = size_t(world.pes());
+  const size_t slots = size_t(std::max(teams_max, kPredefinedTeams)), pes = size_t(world.pes());
   const size_t line = kInboxLineWords * sizeof(uint64_t);
   const size_t scratch = words_for(int(slots)) * sizeof(uint64_t) * (pes + 1) + 64 * (pes + 1);
   views_.resize(slots);
@@ -63,21 +32,8 @@ Teams::Teams(World& world, Heap& heap, int teams_max) : world_(world) {
   machine_host::copy(table_ + slots, views_.data(), slots * sizeof(TeamView));
   world.bootstrap().barrier("clearing team tables");
 
-  const auto& place = world.placement();
-  std::vector<int> host, node, same_place;
-  std::vector<int> seen_in_node(pes, 0), number_in_node(pes, 0);
-  for (size_t pe = 0; pe < pes; ++pe) number_in_node[pe] = seen_in_node[size_t(place.node[pe])]++;
-  const size_t me = size_t(world.pe());
-  for (int pe = 0; pe < int(pes); ++pe) {
-    if (place.host[size_t(pe)] == place.host[me]) host.push_back(pe);
-    if (place.node[size_t(pe)] == place.node[me]) node.push_back(pe);
-    if (number_in_node[size_t(pe)] == number_in_node[me]) same_place.push_back(pe);
-  }
-  install(world_team, {0, 1, int(pes)});
-  // Nodes of uneven sizes can leave a set that is not evenly spaced; such a team is not offered.
-  if (const auto set = as_strided(host)) install(shared_team, *set);
-  if (const auto set = as_strided(node)) install(node_team, *set);
-  if (const auto set = as_strided(same_place)) install(same_place_team, *set);
+  for (int number = 0; number < kPredefinedTeams; ++number)
+    if (const StridedSet set = predefined_team(world.placement(), world.pe(), number); set.size > 0) install(number, set);
 }
 
 const TeamView* Teams::find(int team) const {
@@ -116,7 +72,7 @@ int Teams::install(int slot, const StridedSet& set) {
 std::vector<uint64_t> Teams::gather_free_slots(int parent) {
   const size_t words = words_for(teams_max());
   std::vector<uint64_t> mine(words, 0);
-  for (int slot = kPredefined; slot < teams_max(); ++slot)
+  for (int slot = kPredefinedTeams; slot < teams_max(); ++slot)
     if (views_[size_t(slot)].pe < 0) mine[size_t(slot) / 64] |= uint64_t{1} << (slot % 64);
   const size_t bytes = words * sizeof(uint64_t), members = size_t(views_[size_t(parent)].pes);
   machine_host::copy(scratch_, mine.data(), bytes);
@@ -161,7 +117,7 @@ int Teams::split_strided(int parent, int start, int stride, int size) {
 }
 
 void Teams::destroy(int team) {
-  if (!find(team) || team < kPredefined)
+  if (!find(team) || team < kPredefinedTeams)
     fail(Status::invalid_value, "team is {}: must be one made by a split and not destroyed yet", team);
   machine_host::barrier(world_.device_world(), "nvshmem_team_destroy", team, true);
   write_views(team, TeamView{}, TeamView{});

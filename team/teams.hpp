@@ -2,6 +2,7 @@
 #pragma once
 #include <causeway/heap/heap.hpp>
 #include <causeway/runtime/device_world.hpp>
+#include <causeway/team/strided_set.hpp>
 
 #include <optional>
 #include <vector>
@@ -10,24 +11,8 @@ namespace causeway {
 
 class World;
 
-/// A set of world PEs: first, first + stride, ...
-struct StridedSet {
-  int first = 0, stride = 1, size = 0;
-  [[nodiscard]] int pe(int member) const { return first + member * stride; }
-  /// Number of a world PE in the set, or -1.
-  [[nodiscard]] int member_of(int world_pe) const;
-};
-
-/// Members [start, start + stride, ...) of `parent`, as world PEs. Throws Error(invalid_value) naming what is wrong.
-StridedSet split_strided(const StridedSet& parent, int start, int stride, int size);
-
-/// The world PEs in `members` (ascending) as a strided set; nothing if they are not evenly spaced.
-std::optional<StridedSet> as_strided(const std::vector<int>& members);
-
 class Teams {
  public:
-  static constexpr int kPredefined = 6;  // world, shared, node, same place in node, same GPU, leaders of GPUs
-
   /// Collective. Slots, inboxes and epochs lie in `heap`.
   Teams(World&, Heap& heap, int teams_max);
 

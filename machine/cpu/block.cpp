@@ -67,10 +67,13 @@ void Block::release(Barrier& barrier) {
 }
 
 void Block::complete(Warp::Meeting& meeting) {
-  std::memcpy(meeting.result, meeting.values, sizeof meeting.result);
-  meeting.took_part = meeting.arrived;
-  for (unsigned lane = 0; lane < 32; ++lane)
-    if ((meeting.arrived >> lane & 1) && meeting.waiting[lane]) push(meeting.waiting[lane]);
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    Fiber* fiber = meeting.arrived >> lane & 1 ? meeting.waiting[lane] : nullptr;
+    if (!fiber) continue;
+    if (fiber->exchanged) std::memcpy(fiber->exchanged, meeting.values, sizeof meeting.values);
+    fiber->took_part = meeting.arrived;
+    push(fiber);
+  }
   meeting.arrived = meeting.mask = 0;
   yields = 0;
 }

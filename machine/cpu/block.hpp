@@ -3,7 +3,7 @@
 #include <causeway/machine/cpu/device.hpp>
 #include <causeway/machine/cpu/switch.hpp>
 #include <causeway/machine/cpu/thread.hpp>
-#include <causeway/machine/cpu/wait_info.hpp>
+#include <causeway/machine/wait_info.hpp>
 
 #include <atomic>
 #include <memory>
@@ -27,12 +27,19 @@ struct Grid {
   std::atomic<bool> failed{false};    // a trap: its threads are dropped
 };
 
+/// Shared memory of a block: an H200's 227 KiB and room for alignment.
+constexpr size_t kArenaBytes = 232 * 1024;
+
 enum class FiberState : uint8_t { fresh, ready, waiting, done };
 
 struct Fiber : Thread, Coroutine {
   Fiber* next = nullptr;  // in the run queue
   char* stack = nullptr;
   FiberState state = FiberState::fresh;
+  // Where a completed warp meeting delivers: on the waiting thread's stack, because the meeting's place is used again at
+  // once, possibly by a group that this thread is not in. Null: it only meets.
+  uint64_t* exchanged = nullptr;
+  unsigned took_part = 0;
   const char* meets_at = "";         // the barrier it waits at
   const WaitInfo* spins_on = nullptr;
   StoreBuffer* stores = nullptr;     // simulator only
@@ -49,10 +56,10 @@ struct Warp {
   StoreBuffer* stores = nullptr;  // simulator only: stores a warp sync made visible inside the warp
   // Threads of disjoint masks may meet at the same time (independent thread scheduling), so a warp has a few places.
   struct Meeting {
-    unsigned mask = 0, arrived = 0, took_part = 0;
-    uint64_t values[32], result[32];
+    unsigned mask = 0, arrived = 0;
+    uint64_t values[32];
     Fiber* waiting[32];
-  } meetings[8];
+  } meetings[16];  // disjoint groups of two or more lanes
 };
 
 struct Block {

@@ -181,6 +181,7 @@ void Device::record(Event& event, Stream* stream) {
   auto marker = std::make_shared<Operation>();
   submit(stream, marker);
   event.operation_ = marker;
+  event.capture_.reset();
 }
 
 void Device::wait(Stream* stream, const Event& event) {

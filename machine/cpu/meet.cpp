@@ -2,15 +2,12 @@
 #include <causeway/machine/cpu/context.hpp>
 #include <causeway/machine/cpu/simulator.hpp>
 #include <causeway/machine/cpu/worker.hpp>
-#include <fmt/format.h>
 #include <sched.h>
 
 #include <cstring>
 
 namespace causeway::cpu {
 namespace {
-
-constexpr size_t kArenaBytes = 232 * 1024;
 
 void meet(Block& block, Barrier& barrier, unsigned needed, const char* place) {
   sanitizer_release(&barrier);
@@ -29,7 +26,7 @@ Warp::Meeting& meeting_for(Warp& warp, unsigned mask) {
     if (meeting.arrived && meeting.mask == mask) return meeting;
     if (!meeting.arrived && !free_place) free_place = &meeting;
   }
-  if (!free_place) Worker::here()->fail_grid("more than 8 groups of one warp meet at the same time");
+  if (!free_place) Worker::here()->fail_grid("more than 16 groups of one warp meet at the same time");
   return *free_place;
 }
 
@@ -99,13 +96,14 @@ void sync_named(unsigned id, unsigned threads, bool wait) {
 
 unsigned exchange_warp(unsigned mask, uint64_t value, uint64_t values[32]) {
   if (!current) {  // a host thread is a warp of one
-    values[0] = value;
+    if (values) values[0] = value;
     return 1;
   }
   Fiber& fiber = self();
   Block& block = *fiber.home;
   Warp& warp = block.warps[fiber.warp];
-  if (!(mask >> fiber.lane & 1)) Worker::here()->fail_grid(fmt::format("a warp operation's mask {:#x} lacks the caller", mask));
+  if (!(mask >> fiber.lane & 1)) 
+    Worker::here()->fail_grid("a warp operation's mask lacks the caller");
   if (simulated) simulator_publish_to_warp(fiber, mask);
   Warp::Meeting& meeting = meeting_for(warp, mask & warp.alive);
   meeting.mask = mask & warp.alive;
@@ -114,21 +112,21 @@ unsigned exchange_warp(unsigned mask, uint64_t value, uint64_t values[32]) {
   meeting.waiting[fiber.lane] = nullptr;
   sanitizer_release(&meeting);
   if (meeting.arrived == meeting.mask) {
+    if (values) std::memcpy(values, meeting.values, sizeof meeting.values);
+    fiber.took_part = meeting.arrived;
     block.complete(meeting);
   } else {
+    fiber.exchanged = values;
     meeting.waiting[fiber.lane] = &fiber;
     Worker::here()->wait_at("warp operation");
   }
   sanitizer_acquire(&meeting);
-  // The results stay until all lanes of this meeting have left and met again, and none can meet without this one.
-  std::memcpy(values, meeting.result, sizeof meeting.result);
-  return meeting.took_part;
+  return fiber.took_part;
 }
 
 void sync_warp(unsigned mask) {
   if (!current) return;
-  uint64_t values[32];
-  exchange_warp(mask, 0, values);
+  exchange_warp(mask, 0, nullptr);
 }
 
 unsigned active_mask() { return current ? self().home->warps[current->warp].alive : 1; }
@@ -161,10 +159,21 @@ void* static_shared(const void* key, size_t bytes, size_t alignment) {
     if (known == key) return address;
   const size_t offset = (block.shared_used + alignment - 1) / alignment * alignment;
   if (offset + bytes > kArenaBytes)
-    Worker::here()->fail_grid(fmt::format("shared memory: {} bytes wanted, {} available", offset + bytes, kArenaBytes));
+    Worker::here()->fail_grid("a block's static and dynamic shared memory exceed 232 KiB");
   block.shared_used = offset + bytes;
   block.slots.emplace_back(key, block.shared + offset);
   return block.shared + offset;
+}
+
+bool is_shared(const void* address) {
+  if (!current) return false;
+  const char* arena = self().home->shared;
+  return address >= arena && address < arena + kArenaBytes;
+}
+
+void fence() {
+  if (simulated) buffered_release();
+  __sync_synchronize();
 }
 
 void* dynamic_shared() { return self().home->shared; }

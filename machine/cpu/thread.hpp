@@ -49,7 +49,7 @@ enum class Vote { count, all, any };
 int sync_block_vote(int predicate, Vote vote);
 /// PTX bar.sync / bar.arrive with an id (0-15) and a thread count (0: all of the block).
 void sync_named(unsigned id, unsigned threads, bool wait);
-/// Threads of `mask` in this warp meet; gives everyone's value. Returns the lanes that took part.
+/// Threads of `mask` in this warp meet; gives everyone's value (unless `values` is null). Returns the lanes that took part.
 unsigned exchange_warp(unsigned mask, uint64_t value, uint64_t values[32]);
 void sync_warp(unsigned mask = 0xffffffffu);
 /// Lanes of this warp that have not returned.
@@ -61,6 +61,10 @@ void sync_grid();
 /// Ends the whole kernel as __trap does: the device then answers cudaErrorLaunchFailure.
 [[noreturn]] void trap(const char* why);
 
+/// True for addresses of the running block's shared memory.
+bool is_shared(const void* address);
+/// A fence of device code that is not the library's: shows the simulator's buffered stores, and orders.
+void fence();
 /// This block's copy of the static shared variable that `key` names (made at first use).
 void* static_shared(const void* key, size_t bytes, size_t alignment);
 /// This block's dynamic shared memory.

@@ -18,7 +18,6 @@ namespace {
 
 constexpr int kTicksPerTurn = 64;
 constexpr size_t kStackBytes = 64 * 1024;
-constexpr size_t kArenaBytes = 232 * 1024;
 
 __thread Worker* worker_here = nullptr;
 
@@ -131,22 +130,23 @@ void Worker::end_fiber() {
   sanitizer_release(&block.grid);
   if (simulated) simulator_thread_ends(fiber);
   if (StackPool::overflowed(fiber.stack))
-    fail_grid(fmt::format("a GPU thread used more than its {} bytes of stack (set CAUSEWAY_CPU_STACK)",
-                          stacks_.stack_bytes()));
+    fail_grid("a GPU thread used more stack than it has (set CAUSEWAY_CPU_STACK)");
   block.leave(fiber);
   fiber.state = FiberState::done;
+  // The one before may have ended by a switch to a fresh fiber, which does not come past the code that frees it.
+  if (ended_stack_) stacks_.give(std::exchange(ended_stack_, nullptr));
   ended_stack_ = std::exchange(fiber.stack, nullptr);
   go(fiber, simulated ? nullptr : block.pop(), true);
   __builtin_unreachable();
 }
 
-void Worker::fail_grid(const std::string& why) {
+void Worker::fail_grid(std::string_view why) {
   Fiber& fiber = self();
   Grid& grid = fiber.home->grid;
-  const auto text = fmt::format("{}, block ({},{},{}) thread ({},{},{})", why, fiber.block.x, fiber.block.y,
-                                fiber.block.z, fiber.thread.x, fiber.thread.y, fiber.thread.z);
   grid.failed = true;
-  grid.operation->device->fail(text);
+  // (No local may outlive this: the fiber is never resumed, so destructors would not run.)
+  grid.operation->device->fail(fmt::format("{}, block ({},{},{}) thread ({},{},{})", why, fiber.block.x, fiber.block.y,
+                                           fiber.block.z, fiber.thread.x, fiber.thread.y, fiber.thread.z));
   fiber.state = FiberState::waiting;
   fiber.meets_at = "trap";
   go(fiber, nullptr, false);

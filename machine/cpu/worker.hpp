@@ -4,6 +4,7 @@
 #include <causeway/machine/cpu/stacks.hpp>
 
 #include <memory>
+#include <string_view>
 #include <vector>
 
 namespace causeway::cpu {
@@ -27,7 +28,7 @@ class Worker {
   void wait_at(const char* place);
   [[noreturn]] void end_fiber();
   /// Drops the whole grid: its threads never run again.
-  [[noreturn]] void fail_grid(const std::string& why);
+  [[noreturn]] void fail_grid(std::string_view why);
 
   // ---- for the simulator, which chooses itself what runs
   [[nodiscard]] const std::vector<std::unique_ptr<Block>>& blocks() const { return blocks_; }

@@ -18,9 +18,9 @@ inline void __syncwarp(unsigned mask = 0xffffffffu) { ::causeway::cpu::sync_warp
 
 // All GPU threads see one coherent memory, so the three scopes need the same fence. Not std::atomic_thread_fence: TSan
 // does not support it, and g++ refuses it there.
-inline void __threadfence() { __sync_synchronize(); }
+inline void __threadfence() { ::causeway::cpu::fence(); }
 inline void __threadfence_block() { __sync_synchronize(); }
-inline void __threadfence_system() { __sync_synchronize(); }
+inline void __threadfence_system() { ::causeway::cpu::fence(); }
 
 [[noreturn]] inline void __trap() { ::causeway::cpu::trap("__trap()"); }
 inline void __brkpt() { __builtin_trap(); }

@@ -36,6 +36,7 @@ class DeviceArray {
   explicit DeviceArray(size_t count) : count_(count) {
     EXPECT_EQ(cudaMalloc(&data_, count * sizeof(T)), cudaSuccess);
     EXPECT_EQ(cudaMemset(data_, 0, count * sizeof(T)), cudaSuccess);
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);  // a non-blocking stream would not wait for the fill
   }
   ~DeviceArray() { cudaFree(data_); }
   DeviceArray(const DeviceArray&) = delete;
