@@ -4,7 +4,7 @@
 #include <causeway/heap/heap_view.hpp>
 #include <causeway/runtime/pe_state.hpp>
 #include <causeway/runtime/world.hpp>
-#include <causeway/signal/signal.hpp>
+#include <causeway/signal/comparison.hpp>
 
 namespace causeway::host {
 namespace {

@@ -21,7 +21,8 @@ class Alone final : public Bootstrap {
   [[nodiscard]] int pes() const override { return 1; }
   std::vector<std::vector<std::byte>> allgather(std::span<const std::byte> mine, std::string_view step) override {
     if (mine.size() > bytes_max)
-      fail(Status::invalid_value, "step '{}': {} bytes to gather; at most {} are accepted", step, mine.size(), bytes_max);
+      fail(Status::invalid_value, "step '{}': {} bytes to gather; at most {} are accepted", step, mine.size(),
+           bytes_max);
     return {std::vector<std::byte>(mine.begin(), mine.end())};
   }
   void global_exit(int status) override {

@@ -24,10 +24,10 @@ class Bootstrap {
   [[nodiscard]] virtual int pe() const = 0;
   [[nodiscard]] virtual int pes() const = 0;
 
-  /// Collective. Every PE gives `mine` (0 to 16 MiB, sizes may differ) and gets what all gave, in PE order. `step` names
-  /// the phase ("exchange of host names"); it appears in every error and must be equal on all PEs.
-  /// Throws Error when a PE died or left, when PEs disagree about the step, or when the connection is lost. Waits
-  /// without limit for a PE that lives but does not come, and reports who is missing (BootstrapOptions::report_after).
+  /// Collective. Every PE gives `mine` (0 to 16 MiB, sizes may differ) and gets what all gave, in PE order. `step`
+  /// names the phase ("exchange of host names"); it appears in every error and must be equal on all PEs. Throws Error
+  /// when a PE died or left, when PEs disagree about the step, or when the connection is lost. Waits without limit for
+  /// a PE that lives but does not come, and reports who is missing (BootstrapOptions::report_after).
   virtual std::vector<std::vector<std::byte>> allgather(std::span<const std::byte> mine, std::string_view step) = 0;
 
   /// Collective. Returns when every PE has called it; errors as for allgather.
@@ -50,7 +50,7 @@ class Bootstrap {
 /// How long a bootstrap waits, and whom it tells.
 struct BootstrapOptions {
   std::chrono::milliseconds connect_timeout{120'000};  ///< until the job's hub must have been reached
-  std::chrono::milliseconds report_after{30'000};      ///< a gather that takes longer names the missing PEs, and waits on
+  std::chrono::milliseconds report_after{30'000};  ///< a gather that takes longer names the missing PEs, and waits on
   std::function<void(const std::string&)> report;      ///< gets such reports, called on a thread of the bootstrap;
                                                        ///< default: a line on standard error
 };

@@ -23,7 +23,9 @@ class Connection {
   /// stream has ended; `cause()` says how.
   [[nodiscard]] bool read_some();
   /// Cuts the next frame from what was read; see wire::FrameCutter::next.
-  [[nodiscard]] std::optional<wire::Frame> next_frame(std::uint64_t body_bytes_max) { return input_.next(body_bytes_max); }
+  [[nodiscard]] std::optional<wire::Frame> next_frame(std::uint64_t body_bytes_max) {
+    return input_.next(body_bytes_max);
+  }
   /// Throws away what was read: of a refused stranger.
   void forget_input() { input_ = {}; }
 

@@ -100,7 +100,8 @@ std::vector<Candidate> make_candidates(const UniqueId& id) {
   }
   // On the maker's host loopback is the surest way; elsewhere it is tried last, for hosts that only look different.
   if (id.maker_host == host_hash())
-    std::stable_partition(candidates.begin(), candidates.end(), [](const Candidate& c) { return c.address.is_loopback(); });
+    std::stable_partition(candidates.begin(), candidates.end(),
+                          [](const Candidate& c) { return c.address.is_loopback(); });
   for (std::size_t i = 0; i < candidates.size(); ++i) candidates[i].start_at = Clock::now() + i * stagger;
   return candidates;
 }
@@ -133,9 +134,11 @@ Dialed dial(const UniqueId& id, Clock::time_point deadline) {
     Clock::time_point wake_at = deadline;
     set.clear();
     for (Candidate& candidate : candidates) {
-      if (candidate.socket && candidate.give_up_at <= now) candidate.give_up(candidate.connected ? candidate.cause : "no answer");
+      if (candidate.socket && candidate.give_up_at <= now)
+        candidate.give_up(candidate.connected ? candidate.cause : "no answer");
       if (!candidate.socket && !candidate.stranger && candidate.start_at <= now) start(candidate, id.port);
-      if (!candidate.stranger) wake_at = std::min(wake_at, candidate.socket ? candidate.give_up_at : candidate.start_at);
+      if (!candidate.stranger)
+        wake_at = std::min(wake_at, candidate.socket ? candidate.give_up_at : candidate.start_at);
       set.push_back({candidate.socket.get(), static_cast<short>(candidate.connected ? POLLIN : POLLOUT), 0});
     }
     (void)::poll(set.data(), set.size(), poll_ms(wake_at));

@@ -88,7 +88,8 @@ void Hub::accept_some() {
   for (int turn = 0; turn < 64; ++turn) {
     sockaddr_storage from{};
     socklen_t length = sizeof from;
-    UniqueFd socket(::accept4(listener_.get(), reinterpret_cast<sockaddr*>(&from), &length, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    UniqueFd socket(
+        ::accept4(listener_.get(), reinterpret_cast<sockaddr*>(&from), &length, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket) {
       if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
         // The waiting connection keeps the listener readable: look away for a moment instead of spinning.
@@ -169,7 +170,8 @@ void Hub::handle_hello(Connection& connection, const Frame& frame) {
     return refuse(connection, "a hello was expected");
   const auto hello = FrameReader(frame.body).value<wire::Hello>();
   if (hello.format != wire::format)
-    return refuse(connection, fmt::format("format {} of the bootstrap; this job speaks {}", hello.format, wire::format));
+    return refuse(connection,
+                  fmt::format("format {} of the bootstrap; this job speaks {}", hello.format, wire::format));
   if (!wire::equal_secrets(hello.secret, settings_.secret))
     return refuse(connection, "the secret is not this job's");
   if (connection.expected_pe >= 0 && hello.pe != connection.expected_pe)

@@ -1,9 +1,10 @@
-// The middle of the star: accepts the PEs of one job, answers their gathers, and tells all when one is lost or the job ends.
+// The middle of the star: accepts the PEs of one job, answers their gathers, and tells all when one is lost or the job
+// ends.
 //
 // A hub has no thread of its own: its owner calls watch(), poll() and turn() in a loop (hub_service.hpp for unique ids,
 // the launcher's loop for `causeway run`). Nothing in it blocks. What a stranger sends can only end the stranger's own
-// connection: frames are bounded before memory is spent on them, a hello must carry the secret and come within 10 s, and
-// at most strangers_max connections may be undecided at a time (the oldest goes).
+// connection: frames are bounded before memory is spent on them, a hello must carry the secret and come within 10 s,
+// and at most strangers_max connections may be undecided at a time (the oldest goes).
 #pragma once
 #include <causeway/base/unique_fd.hpp>
 #include <causeway/bootstrap/connection.hpp>

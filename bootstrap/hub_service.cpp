@@ -95,7 +95,8 @@ void HubService::serve() {
       std::uint64_t count = 0;
       (void)!::read(wake_.get(), &count, sizeof count);
     }
-    // If the list changed meanwhile, a closed descriptor's number may mean another file by now: what poll() said is stale.
+    // If the list changed meanwhile, a closed descriptor's number may mean another file by now: what poll() said is
+    // stale.
     if (generation != generation_) continue;
     for (std::size_t i = 0; i < starts.size(); ++i) {
       const std::size_t end = i + 1 < starts.size() ? starts[i + 1].second : set.size();

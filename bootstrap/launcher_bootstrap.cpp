@@ -19,7 +19,8 @@ int read_number(const char* name, int min) {
   int value = 0;
   const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), value);
   if (error != std::errc{} || end != view.data() + view.size() || value < min)
-    fail(Status::invalid_value, "{}={}: accepted is a whole number from {} up, as `causeway run` sets it", name, text, min);
+    fail(Status::invalid_value, "{}={}: accepted is a whole number from {} up, as `causeway run` sets it", name, text,
+         min);
   return value;
 }
 
@@ -58,7 +59,8 @@ std::unique_ptr<Bootstrap> make_bootstrap_launcher(const LauncherEnvironment& en
   // nvshmem_init; this bootstrap works on a copy.
   (void)::fcntl(environment.socket, F_SETFD, FD_CLOEXEC);
   UniqueFd socket(::fcntl(environment.socket, F_DUPFD_CLOEXEC, 3));
-  if (!socket) fail_errno(fmt::format("PE {}: cannot copy CAUSEWAY_BOOTSTRAP_FD={}", environment.pe, environment.socket));
+  if (!socket)
+    fail_errno(fmt::format("PE {}: cannot copy CAUSEWAY_BOOTSTRAP_FD={}", environment.pe, environment.socket));
 
   HubClientSettings settings;
   settings.pe = environment.pe;

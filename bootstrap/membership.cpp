@@ -42,7 +42,8 @@ std::string Membership::join(int pe, int pes, std::uint32_t pid) {
     return text;
   }
   Member& member = members_[static_cast<std::size_t>(pe)];
-  if (member.present) return fmt::format("PE {} is in the job already (pid {}): its number was given twice", pe, member.pid);
+  if (member.present)
+    return fmt::format("PE {} is in the job already (pid {}): its number was given twice", pe, member.pid);
   if (member.lost) return fmt::format("PE {} was in the job already and left it: {}", pe, member.cause);
   member.present = true;
   member.pid = pid;
@@ -53,6 +54,7 @@ std::string Membership::join(int pe, int pes, std::uint32_t pid) {
 void Membership::leave(int pe) {
   Member& member = members_[static_cast<std::size_t>(pe)];
   member.present = false;
+  member.gone_at = ++departures_;
   member.contribution.reset();
   settle(member.round);
 }
@@ -62,7 +64,7 @@ void Membership::lose(int pe, const std::string& cause) {
   if (member.lost) return;
   member.present = false;
   member.lost = true;
-  member.died = true;
+  member.gone_at = ++departures_;
   member.round = std::max(member.round, 1);
   member.cause = cause;
   member.contribution.reset();
@@ -79,6 +81,7 @@ void Membership::retire(int pe) {
   Member& member = members_[static_cast<std::size_t>(pe)];
   if (member.lost) return;
   member.lost = true;
+  if (member.round == 0) member.gone_at = ++departures_;
   member.cause = member.round == 0 ? "it ended without having joined" : "it finished in good order";
   settle_all();
 }
@@ -147,10 +150,12 @@ void Membership::settle(int round) {
 
 int Membership::who_cannot_come(int round) const {
   int gone = -1;
-  for (int pe = pes() - 1; pe >= 0; --pe) {
+  std::uint64_t first = departures_ + 1;
+  for (int pe = 0; pe < pes(); ++pe) {
     const Member& member = members_[static_cast<std::size_t>(pe)];
-    if (member.died) return pe;  // others may have left in good order because of it
-    if (!can_come(member, round)) gone = pe;
+    if (can_come(member, round) || member.gone_at >= first) continue;
+    gone = pe;
+    first = member.gone_at;
   }
   return gone;
 }

@@ -1,7 +1,7 @@
 // Who is in the job and what each PE waits for: the hub's decisions, without any socket.
 //
-// A PE may leave and join again (nvshmem_finalize, nvshmem_init); each stay is a round. PE 0 can be in round 2 while PE 1
-// has not yet said goodbye in round 1, so a gather belongs to a round, and only a PE that can no longer come to that
+// A PE may leave and join again (nvshmem_finalize, nvshmem_init); each stay is a round. PE 0 can be in round 2 while PE
+// 1 has not yet said goodbye in round 1, so a gather belongs to a round, and only a PE that can no longer come to that
 // round makes it fail.
 #pragma once
 #include <causeway/bootstrap/wire.hpp>
@@ -54,7 +54,7 @@ class Membership {
   struct Member {
     bool present = false;
     bool lost = false;  // cannot come back
-    bool died = false;  // lost while it was in the job
+    std::uint64_t gone_at = 0;  // on departures_: whoever left first is the cause, others may have left because of it
     int round = 0;  // of the current or last stay; 0: never joined
     std::uint32_t pid = 0;
     std::string cause;  // of the loss
@@ -73,6 +73,7 @@ class Membership {
 
   int pes_fixed_;
   std::vector<Member> members_;
+  std::uint64_t departures_ = 0;
   std::string broken_;  // after a disagreement no gather of this job can be trusted: all get this text
   std::vector<Answer> answers_;
 };

@@ -18,7 +18,9 @@ int poll_ms(Clock::time_point deadline) {
 }
 
 void tune_stream(int socket) {
-  const auto set = [&](int level, int option, int value) { (void)::setsockopt(socket, level, option, &value, sizeof value); };
+  const auto set = [&](int level, int option, int value) {
+    (void)::setsockopt(socket, level, option, &value, sizeof value);
+  };
   set(IPPROTO_TCP, TCP_NODELAY, 1);
   set(SOL_SOCKET, SO_KEEPALIVE, 1);
   set(IPPROTO_TCP, TCP_KEEPIDLE, 10);
@@ -70,7 +72,8 @@ void send_all(int socket, std::span<const std::byte> bytes) {
   }
 }
 
-wire::Frame receive_frame(int socket, wire::FrameCutter& cutter, std::uint64_t body_bytes_max, Clock::time_point deadline) {
+wire::Frame receive_frame(int socket, wire::FrameCutter& cutter, std::uint64_t body_bytes_max,
+                          Clock::time_point deadline) {
   std::array<std::byte, 4096> chunk;
   for (;;) {
     if (auto frame = cutter.next(body_bytes_max)) return std::move(*frame);

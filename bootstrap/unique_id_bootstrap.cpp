@@ -6,7 +6,8 @@
 
 namespace causeway {
 
-std::unique_ptr<Bootstrap> make_bootstrap_unique_id(const UniqueId& id, int pe, int pes, const BootstrapOptions& options) {
+std::unique_ptr<Bootstrap> make_bootstrap_unique_id(const UniqueId& id, int pe, int pes,
+                                                    const BootstrapOptions& options) {
   if (pes < 1) fail(Status::invalid_value, "nranks={}: accepted are 1 and more", pes);
   if (pe < 0 || pe >= pes) fail(Status::invalid_value, "myrank={}: accepted are 0 to nranks - 1 = {}", pe, pes - 1);
   if (id.format != UniqueId::current_format)

@@ -1,13 +1,13 @@
 // The frames that a hub and its PEs exchange, and how their fields are written and read.
 //
-//   hub → PE  greeting(format, hub name)      network only: the PE sends its secret to no one who does not know the name
-//   PE → hub  hello(format, secret, pe, pes, pid, host, nonce)
-//   hub → PE  welcome(nonce) | refused(text)
-//   PE → hub  gather(sequence, step, bytes)   hub → PE  all(pes × bytes) | failed(text)
-//   PE → hub  who()                           hub → PE  missing(text)
-//   PE → hub  exit(status)                    hub → PE  exit(pe, status)
-//   PE → hub  goodbye()                       hub → PE  goodbye(), the last frame of a stay
-//                                             hub → PE  lost(pe), closed()
+//   hub to PE: greeting(format, hub name)      network only: a PE sends its secret to no one who does not know the name
+//   PE to hub: hello(format, secret, pe, pes, pid, host, nonce)
+//   hub to PE: welcome(nonce) or refused(text)
+//   PE to hub: gather(sequence, step, bytes)   answered by all(pes blocks of bytes) or failed(text)
+//   PE to hub: who()                           answered by missing(text)
+//   PE to hub: exit(status)                    every PE gets exit(pe, status)
+//   PE to hub: goodbye()                       answered by goodbye(), the last frame of a stay
+//   hub to PE: lost(pe), closed()
 //
 // Both ends run the same build on hosts of the same byte order (checked by the magic number).
 #pragma once
@@ -54,7 +54,8 @@ struct Frame {
   Bytes body;
 };
 
-/// Random; comes back with the welcome, so that one left unread by an earlier program on the socket is not taken for it.
+/// Random; comes back with the welcome, so that one left unread by an earlier program on the socket is not taken for
+/// it.
 using Nonce = std::array<std::byte, 8>;
 
 /// What a PE says of itself.

@@ -1,6 +1,6 @@
 # Programs built the way users build theirs: the examples, for the CPU machine by `causeway cc`; for CUDA by plain nvcc.
 set(examples shift ring_allreduce jacobi token_shuffle latency)
-if(NOT CAUSEWAY_CUDA)
+if(CAUSEWAY_CPU_MACHINE)
   foreach(example ${examples})
     causeway_add_program(${example} examples/${example}.cu DIRECTORY examples)
   endforeach()

@@ -5,5 +5,6 @@ file(GLOB tool_sources CONFIGURE_DEPENDS tools/*.cpp emulator/translate/*.cpp)
 add_executable(causeway ${tool_sources})
 add_dependencies(causeway causeway_generated)
 target_compile_definitions(causeway PRIVATE CAUSEWAY_CPU=1 CAUSEWAY_LIBRARY=1)
-target_link_libraries(causeway PRIVATE causeway_flags causeway_core causeway_cpu CLI11::CLI11 nlohmann_json::nlohmann_json
+target_include_directories(causeway SYSTEM PRIVATE emulator/include)
+target_link_libraries(causeway PRIVATE causeway_flags causeway_core CLI11::CLI11 nlohmann_json::nlohmann_json
                                        ${CMAKE_DL_LIBS})

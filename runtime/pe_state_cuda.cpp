@@ -1,5 +1,6 @@
 // On CUDA a process is a PE: one state, found from every thread.
 #include <causeway/runtime/pe_state.hpp>
+#include <causeway/runtime/world.hpp>
 
 namespace causeway {
 

@@ -1,4 +1,5 @@
 // A job whose PEs are threads of this process, each with its own copy of the program (see tools/run_threads.hpp).
+#include <causeway/api/export.hpp>
 #include <causeway/base/error.hpp>
 #include <causeway/bootstrap/threads.hpp>
 #include <causeway/machine/cpu/context.hpp>
@@ -109,9 +110,7 @@ int run_seeded(const ThreadsJob& job, const Copies& copies, uint64_t seed, int& 
   return first_bad(result.statuses);
 }
 
-}  // namespace
-
-int run_threads(const ThreadsJob& job) {
+int run_job(const ThreadsJob& job) {
   const Copies copies(job.shared_object);
   if (!job.seed) return run_free(job, copies);
   int copy_number = 0, failed = 0, status = 0;
@@ -127,4 +126,15 @@ int run_threads(const ThreadsJob& job) {
   return status;
 }
 
+}  // namespace
 }  // namespace causeway
+
+/// What tools/run_threads.cpp looks up. Prints errors; 2 if the job cannot be started.
+CAUSEWAY_EXPORT int causeway_run_threads(const causeway::ThreadsJob* job) {
+  try {
+    return causeway::run_job(*job);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "causeway run: %s\n", error.what());
+    return 2;
+  }
+}

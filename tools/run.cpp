@@ -56,8 +56,10 @@ int run_as_threads(const RunOptions& options, const std::string& path) {
   job.tag = options.tag;
   job.verbose = options.verbose;
   if (!std::filesystem::exists(job.shared_object))
-    throw RunError(2, fmt::format("--threads needs {}, which is not there: rebuild the program with `causeway cc`, which "
-                                  "makes it beside the program", job.shared_object));
+    throw RunError(2,
+                   fmt::format("--threads needs {}, which is not there: rebuild the program with `causeway cc`, which "
+                               "makes it beside the program",
+                               job.shared_object));
   if (options.verbose || options.dry_run)
     fmt::print(stderr, "causeway run: {} PEs as threads, each a copy of {}{}\n", job.pes, job.shared_object,
                job.seed ? fmt::format(", seed {}", *job.seed) : "");
@@ -78,7 +80,8 @@ int run_as_processes(const RunOptions& options, const std::string& path) {
   MpsFacts facts = look_for_gpus(needed);
   facts.wanted = options.mps;
   facts.pes = options.pes;
-  const bool cuda = facts.program_uses_gpus || needs_library(needed, "libcuda.so") || needs_library(needed, "libcudart.so");
+  const bool cuda =
+      facts.program_uses_gpus || needs_library(needed, "libcuda.so") || needs_library(needed, "libcudart.so");
   // A library kernel that is loaded on its first launch can wait for a kernel that spins on it.
   if (cuda && std::getenv("CUDA_MODULE_LOADING") == nullptr) plan.environment.emplace_back("CUDA_MODULE_LOADING=EAGER");
   std::unique_ptr<MpsServer> mps;

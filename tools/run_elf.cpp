@@ -39,7 +39,8 @@ std::vector<std::string> needed_libraries(const std::string& path) {
     return {};
   const auto segments =
       read_table<Elf64_Phdr>(file.get(), header[0].e_phoff, std::uint64_t{header[0].e_phnum} * sizeof(Elf64_Phdr));
-  const auto dynamic = std::find_if(segments.begin(), segments.end(), [](const auto& s) { return s.p_type == PT_DYNAMIC; });
+  const auto dynamic =
+      std::find_if(segments.begin(), segments.end(), [](const auto& s) { return s.p_type == PT_DYNAMIC; });
   if (dynamic == segments.end()) return {};
   const auto entries = read_table<Elf64_Dyn>(file.get(), dynamic->p_offset, dynamic->p_filesz);
 

@@ -47,7 +47,8 @@ class Starter {
     for (int pe = 0; pe < plan_.options.pes; ++pe) started.push_back(start(pe));
     for (const StartedProcess& process : started)
       if (const int cause = exec_failure(process); cause != 0)
-        throw RunError(2, fmt::format("program {}: cannot be executed: {}", command_of(plan_, 0).front(), std::strerror(cause)));
+        throw RunError(
+            2, fmt::format("program {}: cannot be executed: {}", command_of(plan_, 0).front(), std::strerror(cause)));
   }
 
  private:

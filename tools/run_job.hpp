@@ -20,8 +20,8 @@ struct JobPlan {
 /// What is added to one PE's environment, apart from the descriptor of its socket.
 [[nodiscard]] std::vector<std::string> environment_of(const JobPlan& plan, int pe, const std::string& job);
 
-/// Runs the job to its end. Returns its exit status as run_command() does. Blocks and handles the launcher's signals; the
-/// calling process must have no other threads and no children of its own but the spared one.
+/// Runs the job to its end. Returns its exit status as run_command() does. Blocks and handles the launcher's signals;
+/// the calling process must have no other threads and no children of its own but the spared one.
 [[nodiscard]] int run_job(const JobPlan& plan);
 
 }  // namespace causeway

@@ -18,7 +18,8 @@ std::optional<int> mps_share(const MpsFacts& facts) {
 
 int count_gpus(const std::vector<std::string>& device_names, const char* visible) {
   const auto is_gpu = [](const std::string& name) {
-    return name.starts_with("nvidia") && name.size() > 6 && name.find_first_not_of("0123456789", 6) == std::string::npos;
+    return name.starts_with("nvidia") && name.size() > 6 &&
+           name.find_first_not_of("0123456789", 6) == std::string::npos;
   };
   const auto present = static_cast<int>(std::count_if(device_names.begin(), device_names.end(), is_gpu));
   if (visible == nullptr) return present;

@@ -1,5 +1,5 @@
-// MPS for PEs that share a GPU: without it, the GPU switches between their contexts and a message takes 2.2 ms instead of
-// 0.36 µs.
+// MPS for PEs that share a GPU: without it, the GPU switches between their contexts and a message takes 2.2 ms instead
+// of 0.36 µs.
 #pragma once
 #include <causeway/base/unique_fd.hpp>
 #include <sys/types.h>
@@ -20,8 +20,8 @@ struct MpsFacts {
   int pes = 1;
 };
 
-/// The share of a GPU (CUDA_MPS_ACTIVE_THREAD_PERCENTAGE) each PE gets, when MPS is to be started: only when the program
-/// uses GPUs, there are some, and PEs must share them.
+/// The share of a GPU (CUDA_MPS_ACTIVE_THREAD_PERCENTAGE) each PE gets, when MPS is to be started: only when the
+/// program uses GPUs, there are some, and PEs must share them.
 [[nodiscard]] std::optional<int> mps_share(const MpsFacts& facts);
 
 /// GPUs among `device_names` (of /dev: "nvidia0", ...) that `visible` (CUDA_VISIBLE_DEVICES; nullptr: not set) leaves.

@@ -23,8 +23,8 @@ void sleep_ms(long ms) {
 }
 
 /// Runs the control program with these words on its standard input and waits up to limit_ms. Returns its exit status.
-int run_control(const std::string& path, const std::vector<std::string>& options, const std::vector<std::string>& environment,
-                const std::string& words, int limit_ms) {
+int run_control(const std::string& path, const std::vector<std::string>& options,
+                const std::vector<std::string>& environment, const std::string& words, int limit_ms) {
   int input[2];
   if (::pipe2(input, O_CLOEXEC) != 0) return -1;
   (void)!::write(input[1], words.data(), words.size());
@@ -57,8 +57,8 @@ int run_control(const std::string& path, const std::vector<std::string>& options
   return 124;
 }
 
-/// The guardian's process: starts the daemon, reports, waits for the launcher's end, clears up. It has its own session and
-/// blocks all signals, so that what ends the job (Ctrl-C, a lost terminal) does not end it first.
+/// The guardian's process: starts the daemon, reports, waits for the launcher's end, clears up. It has its own session
+/// and blocks all signals, so that what ends the job (Ctrl-C, a lost terminal) does not end it first.
 [[noreturn]] void guard(const std::string& path, const std::string& folder, const std::vector<std::string>& environment,
                         int ready, int life) {
   ::setsid();

@@ -25,28 +25,32 @@ double read_seconds(const std::string& text) {
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc{} || stop != end || !(value > 0) || value > 1e8)
-    throw RunError(2, fmt::format("--timeout {}: the limit must be a number of seconds above 0, such as 90 or 0.5", text));
+    throw RunError(2,
+                   fmt::format("--timeout {}: the limit must be a number of seconds above 0, such as 90 or 0.5", text));
   return value;
 }
 
 /// The options as text, before they are checked.
 struct Texts {
   std::string pes, nodes, seed, gdb, timeout;
+  bool no_mps = false;
 };
 
 void declare(CLI::App& app, Texts& texts, RunOptions& options) {
-  app.add_option("-n,--np", texts.pes, "number of PEs");
-  app.add_option("--nodes", texts.nodes, "deal the PEs in blocks over this many emulated nodes");
+  app.add_option("-n,--np", texts.pes, "number of PEs")->type_name("N");
+  app.add_option("--nodes", texts.nodes, "deal the PEs in blocks over this many emulated nodes")->type_name("K");
   app.add_flag("--threads", options.threads, "PEs are threads of one process (CPU machine)");
-  app.add_option("--seed", texts.seed, "replay the schedule of this seed (implies --threads)");
-  app.add_option("--gdb", texts.gdb, "run this PE under gdb, with the terminal");
+  app.add_option("--seed", texts.seed, "replay the schedule of this seed (implies --threads)")->type_name("S");
+  app.add_option("--gdb", texts.gdb, "run this PE under gdb, with the terminal")->type_name("PE");
   app.add_flag("-l,--tag", options.tag, "print whole lines, each with the number of its PE before it");
-  app.add_option("--timeout", texts.timeout, "end the job after this many seconds, with status 124");
-  app.add_option("--env", options.environment, "NAME=VALUE for the environment of the PEs; may be repeated")
+  app.add_option("--timeout", texts.timeout, "end the job after this many seconds, with status 124")
+      ->type_name("SECONDS");
+  app.add_option("--env", options.environment, "a variable for the environment of the PEs; may be repeated")
+      ->type_name("NAME=VALUE")
       ->take_all()
       ->expected(1)
       ->allow_extra_args(false);
-  app.add_flag("!--no-mps", options.mps, "do not start MPS when PEs share a GPU");
+  app.add_flag("--no-mps", texts.no_mps, "do not start MPS when PEs share a GPU");
   app.add_flag("--dry-run", options.dry_run, "print what would be started, and start nothing");
   app.add_flag("-v,--verbose", options.verbose, "print what is started");
   app.prefix_command();
@@ -65,6 +69,7 @@ void check(const Texts& texts, RunOptions& options) {
   if (options.gdb_pe && options.threads)
     throw RunError(2, fmt::format("--gdb {} with --threads: all PEs are in one process there; use `gdb --args causeway "
                                   "run --threads ...`", *options.gdb_pe));
+  options.mps = !texts.no_mps;
   if (!texts.timeout.empty()) options.timeout_s = read_seconds(texts.timeout);
   for (const std::string& pair : options.environment)
     if (pair.find('=') == std::string::npos || pair.front() == '=')
@@ -92,7 +97,8 @@ std::optional<RunOptions> parse_run_options(int argc, const char* const* argv) {
   else if (!rest.empty() && rest.front().size() > 1 && rest.front().front() == '-')
     throw RunError(2, fmt::format("{} is not an option of `causeway run`; see `causeway run --help`", rest.front()));
   check(texts, options);
-  if (rest.empty() || rest.front().empty()) throw RunError(2, "the program is missing, as in `causeway run -n 2 program`");
+  if (rest.empty() || rest.front().empty())
+    throw RunError(2, "the program is missing, as in `causeway run -n 2 program`");
   options.program = rest.front();
   options.args.assign(rest.begin() + 1, rest.end());
   return options;

@@ -36,8 +36,8 @@ class RunError : public std::runtime_error {
   int status_;
 };
 
-/// Reads argv (argv[0] is "run"). Everything from the program on is left as it is. Throws RunError. Returns nothing when
-/// help was asked for and has been printed.
+/// Reads argv (argv[0] is "run"). Everything from the program on is left as it is. Throws RunError. Returns nothing
+/// when help was asked for and has been printed.
 [[nodiscard]] std::optional<RunOptions> parse_run_options(int argc, const char* const* argv);
 
 }  // namespace causeway

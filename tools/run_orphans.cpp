@@ -24,7 +24,8 @@ pid_t parent_of(const std::filesystem::path& process) {
 }  // namespace
 
 void adopt_orphans() {
-  if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) fail_errno("cannot become the parent of orphans (PR_SET_CHILD_SUBREAPER)");
+  if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+    fail_errno("cannot become the parent of orphans (PR_SET_CHILD_SUBREAPER)");
 }
 
 std::vector<pid_t> children_of_this_process() {

@@ -73,7 +73,8 @@ void TaggedOutput::read(Source& source) {
 void TaggedOutput::write(int number) {
   Sink& sink = sinks_[number];
   // A pipe that poll() calls writable takes PIPE_BUF bytes without blocking.
-  const ssize_t written = ::write(number + 1, sink.pending.data(), std::min<std::size_t>(sink.pending.size(), PIPE_BUF));
+  const ssize_t written =
+      ::write(number + 1, sink.pending.data(), std::min<std::size_t>(sink.pending.size(), PIPE_BUF));
   if (written < 0 && (errno == EINTR || errno == EAGAIN)) return;
   if (written < 0) {
     sink.broken = true;

@@ -25,8 +25,9 @@ class LineTagger {
   std::string line_;
 };
 
-/// Collects the streams of all PEs and writes whole lines to the launcher's own two. Never blocks, however slow the reader
-/// of the launcher's output is: then it stops reading from the PEs, and they wait as they would with a pipe of their own.
+/// Collects the streams of all PEs and writes whole lines to the launcher's own two. Never blocks, however slow the
+/// reader of the launcher's output is: then it stops reading from the PEs, and they wait as they would with a pipe of
+/// their own.
 class TaggedOutput {
  public:
   /// Takes the read ends of a PE's pipes.
@@ -38,7 +39,9 @@ class TaggedOutput {
   void watch(std::vector<pollfd>& set) const;
   void turn(std::span<const pollfd> polled);
 
-  [[nodiscard]] bool finished() const { return sources_.empty() && sinks_[0].pending.empty() && sinks_[1].pending.empty(); }
+  [[nodiscard]] bool finished() const {
+    return sources_.empty() && sinks_[0].pending.empty() && sinks_[1].pending.empty();
+  }
 
  private:
   struct Source {

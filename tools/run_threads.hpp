@@ -21,6 +21,6 @@ struct ThreadsJob {
 
 /// Runs the job and returns its exit status: 0 when every PE's main returned 0, else the first other status in time.
 /// Called once per process. Throws Error when the job cannot be started.
-__attribute__((visibility("default"))) int run_threads(const ThreadsJob& job);
+int run_threads(const ThreadsJob& job);
 
 }  // namespace causeway

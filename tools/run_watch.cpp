@@ -58,7 +58,8 @@ JobWatch::JobWatch(const RunOptions& options, const Secret& secret, pid_t spared
   signals_.reset(::signalfd(-1, &mine, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals_) fail_errno("cannot watch for signals (signalfd)");
   if (options.timeout_s)
-    timeout_at_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*options.timeout_s));
+    timeout_at_ =
+        Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*options.timeout_s));
 }
 
 JobWatch::~JobWatch() {
@@ -156,7 +157,8 @@ void JobWatch::take_signal(const signalfd_siginfo& info) {
   if (signal != SIGINT && signal != SIGTERM) return;
   if (options_.gdb_pe && from_terminal) return;  // Ctrl-C interrupts the debugged PE
   const Clock::time_point now = Clock::now();
-  // A PE may handle the first one in its own way. Some senders signal the whole group besides the launcher: not a second.
+  // A PE may handle the first one in its own way. Some senders signal the whole group besides the launcher: not a
+  // second.
   if (asked_to_end_at_ && now - *asked_to_end_at_ > 200ms && !ending_) {
     say(fmt::format("{} again; ending the job", signal_text(signal)));
     begin_end(128 + signal, 0s);

@@ -13,9 +13,9 @@
 
 namespace causeway {
 
-/// Everything that happens while a job runs comes through one poll(): frames of the PEs, their output, signals (also the
-/// death of a child) and deadlines. The first PE that ends badly, a call of nvshmem_global_exit, or the time limit begins
-/// the end: the others get SIGTERM, and SIGKILL a second later.
+/// Everything that happens while a job runs comes through one poll(): frames of the PEs, their output, signals (also
+/// the death of a child) and deadlines. The first PE that ends badly, a call of nvshmem_global_exit, or the time limit
+/// begins the end: the others get SIGTERM, and SIGKILL a second later.
 class JobWatch {
  public:
   /// Blocks the signals that it will handle.

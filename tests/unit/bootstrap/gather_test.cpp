@@ -79,6 +79,7 @@ TEST(Alone, IsAJobOfOnePe) {
   bootstrap->barrier("x");
   EXPECT_EQ(bootstrap->pes(), 1);
   EXPECT_EQ(bootstrap->node_of(0), -1);
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(bootstrap->global_exit(7), ::testing::ExitedWithCode(7), "");
 }
 

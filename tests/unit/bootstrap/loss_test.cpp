@@ -11,7 +11,8 @@ INSTANTIATE_TEST_SUITE_P(Transports, Loss, ::testing::Values(Kind::unique_id, Ki
                          [](const auto& kind) { return name_of(kind.param); });
 
 void expect_contains(const std::string& text, std::initializer_list<std::string> parts) {
-  for (const std::string& part : parts) EXPECT_NE(text.find(part), std::string::npos) << "no \"" << part << "\" in: " << text;
+  for (const std::string& part : parts)
+    EXPECT_NE(text.find(part), std::string::npos) << "no \"" << part << "\" in: " << text;
 }
 
 TEST(LossOverTheNetwork, ALostPeEndsPendingAndLaterGathers) {
@@ -27,8 +28,9 @@ TEST(LossOverTheNetwork, ALostPeEndsPendingAndLaterGathers) {
   on_every_pe(3, [&](int pe) {
     const auto bootstrap = transport.join(pe, patient());
     ++joined;
-    expect_contains(error_of([&] { bootstrap->barrier("exchange of sizes"); }),
-                    {"PE 3 left the job during step 'exchange of sizes'", "PE " + std::to_string(pe) + " of 4", "unique id at"});
+    expect_contains(
+        error_of([&] { bootstrap->barrier("exchange of sizes"); }),
+        {"PE 3 left the job during step 'exchange of sizes'", "PE " + std::to_string(pe) + " of 4", "unique id at"});
     expect_contains(error_of([&] { bootstrap->barrier("later"); }), {"PE 3 left the job during step 'later'"});
     EXPECT_EQ(bootstrap->lost_pes(), std::vector{3});
   });
@@ -88,7 +90,8 @@ TEST_P(Loss, DifferentStepsAreAnErrorOnEveryPe) {
     bootstrap->barrier("all are here");
     const std::string step = pe == 1 ? "split of teams" : "exchange of handles";
     for (const std::string& call : {step, std::string("later")})
-      expect_contains(error_of([&] { bootstrap->barrier(call); }), {"PE 1 ", "'split of teams'", "'exchange of handles'"});
+      expect_contains(error_of([&] { bootstrap->barrier(call); }),
+                      {"PE 1 ", "'split of teams'", "'exchange of handles'"});
   });
 }
 
@@ -140,11 +143,14 @@ TEST(LossOverTheNetwork, AHubThatGoesAwayIsNamed) {
       pollfd wait{listener.socket.get(), POLLIN, 0};
       if (::poll(&wait, 1, 10'000) != 1) return;
       UniqueFd socket(::accept(listener.socket.get(), nullptr, nullptr));
-      send_all(socket.get(), wire::FrameWriter(wire::FrameType::greeting).value(wire::Greeting{wire::format, id.hub_name}).finish());
+      send_all(socket.get(),
+               wire::FrameWriter(wire::FrameType::greeting).value(wire::Greeting{wire::format, id.hub_name}).finish());
       wire::FrameCutter cutter;
       try {
         const wire::Frame hello = receive_frame(socket.get(), cutter, 1000, Clock::now() + 5s);
-        send_all(socket.get(), wire::FrameWriter(wire::FrameType::welcome).value(wire::FrameReader(hello.body).value<wire::Hello>().nonce).finish());
+        send_all(socket.get(), wire::FrameWriter(wire::FrameType::welcome)
+                                   .value(wire::FrameReader(hello.body).value<wire::Hello>().nonce)
+                                   .finish());
         (void)receive_frame(socket.get(), cutter, 1000, Clock::now() + 5s);
         return;
       } catch (const Error&) {  // a connection that the PE did not choose

@@ -78,6 +78,17 @@ TEST(Membership, APeThatWaitsForOneThatHasGoneOnIsTold) {
             "PE 0 left the job during step 'first round': it finished with this job and has begun the next");
 }
 
+TEST(Membership, WhoeverLeftFirstIsNamed) {
+  Membership membership;
+  join_all(membership, 4);
+  membership.leave(2);
+  membership.leave(0);
+  membership.lose(1, "it died");
+  ASSERT_TRUE(membership.contribute(3, {0, "step", {}}));
+  EXPECT_EQ(text_of(membership.take_answers().back()),
+            "PE 2 left the job during step 'step': it finished in good order");
+}
+
 TEST(Membership, ALossIsTemporaryOnlyWhenAllAreGone) {
   Membership membership;
   join_all(membership, 2);

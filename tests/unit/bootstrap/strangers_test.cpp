@@ -98,7 +98,8 @@ TEST(Strangers, FramesThatAreTooLongOrNoHelloAreRefused) {
     EXPECT_NE(peer.refusal().find("at most 256"), std::string::npos);
     EXPECT_TRUE(peer.closed_within(5s));
   }
-  for (const auto type : {wire::FrameType::gather, wire::FrameType::exit, wire::FrameType::goodbye, wire::FrameType::who}) {
+  for (const auto type :
+       {wire::FrameType::gather, wire::FrameType::exit, wire::FrameType::goodbye, wire::FrameType::who}) {
     RawPeer peer(job.id().port);
     peer.send(wire::FrameWriter(type).value(std::int32_t{3}).finish());
     EXPECT_NE(peer.refusal().find("a hello was expected"), std::string::npos);

@@ -82,7 +82,8 @@ TEST(UniqueIds, AsManyAddressesAsFitSurvivePacking) {
     std::vector<Address> addresses;
     for (std::size_t i = random() % 20; i > 0; --i) {
       Address address{random() % 2 == 0 ? AF_INET : AF_INET6, {}};
-      for (std::size_t at = 0; at < (address.family == AF_INET ? 4 : 16); ++at) address.bytes[at] = static_cast<std::byte>(random());
+      for (std::size_t at = 0; at < (address.family == AF_INET ? 4 : 16); ++at)
+        address.bytes[at] = static_cast<std::byte>(random());
       if (!address.is_loopback()) addresses.push_back(address);
     }
     Address loopback{AF_INET, {}};

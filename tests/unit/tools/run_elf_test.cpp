@@ -19,7 +19,8 @@ TEST(RunElf, TheNeededLibrariesOfThisProgramAreFound) {
 }
 
 TEST(RunElf, ANameMatchesWholeOrBeforeItsVersion) {
-  const std::vector<std::string> cpu{"libcauseway_cpu.so.1", "libm.so.6"}, cuda{"libcauseway.so.1"}, plain{"libcauseway.so"};
+  const std::vector<std::string> cpu{"libcauseway_cpu.so.1", "libm.so.6"}, cuda{"libcauseway.so.1"},
+      plain{"libcauseway.so"};
   EXPECT_FALSE(needs_library(cpu, "libcauseway.so"));
   EXPECT_TRUE(needs_library(cuda, "libcauseway.so"));
   EXPECT_TRUE(needs_library(plain, "libcauseway.so"));
@@ -40,7 +41,8 @@ TEST(RunElf, DamagedFilesDoNoHarm) {
   for (int turn = 0; turn < 300; ++turn) {
     std::string bad = good.substr(0, random() % 3 == 0 ? random() % good.size() : good.size());
     // Damage where the reader looks: the header, the segments, and anywhere.
-    for (int hit = 0; hit < 8 && !bad.empty(); ++hit) bad[random() % std::min<std::size_t>(bad.size(), hit < 6 ? 900 : bad.size())] = static_cast<char>(random());
+    for (int hit = 0; hit < 8 && !bad.empty(); ++hit)
+      bad[random() % std::min<std::size_t>(bad.size(), hit < 6 ? 900 : bad.size())] = static_cast<char>(random());
     if (bad.size() > 4) bad.replace(0, 5, "\x7f" "ELF\x02");
     std::ofstream(path, std::ios::binary | std::ios::trunc) << bad;
     EXPECT_LT(needed_libraries(path).size(), 10'000u);

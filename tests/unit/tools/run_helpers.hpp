@@ -1,7 +1,6 @@
-// Runs `causeway run` in a child process and collects what it says; and the small programs that it starts.
+// Runs `causeway run` in a child process (run_main.cpp) and collects what it says.
 #pragma once
 #include <causeway/bootstrap/socket_io.hpp>
-#include <causeway/tools/run.hpp>
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -47,7 +46,7 @@ inline Outcome launch(std::vector<std::string> args, const std::string& input = 
   return Launch(std::move(args), input).finish();
 }
 
-/// The arguments that make PEs of this very test program, running one of the programs of run_programs.cpp.
+/// The arguments that make PEs of this very test program, running one of the programs of run_main.cpp.
 std::vector<std::string> pe_program(std::vector<std::string> options, const std::string& name);
 
 /// Has the process ended (or is it a zombie that only waits to be collected)?

@@ -61,8 +61,10 @@ TEST(RunJob, APeKilledInABarrierEndsTheJobWithItsNumber) {
   const Outcome outcome = job.finish();
   EXPECT_LT(Clock::now() - begin, 2s);
   EXPECT_EQ(outcome.status, 128 + SIGKILL);
-  EXPECT_NE(outcome.err.find("causeway run: PE 2 (pid " + std::to_string(victim) + ") died: signal 9 (Killed); ending the job"),
-            std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("causeway run: PE 2 (pid " + std::to_string(victim) +
+                             ") died: signal 9 (Killed); ending the job"),
+            std::string::npos)
+      << outcome.err;
   for (const pid_t pid : pids_after(outcome.out, "is pid ")) EXPECT_TRUE(ended(pid));
 }
 
@@ -86,7 +88,8 @@ TEST(RunJob, GlobalExitEndsAlsoPesThatHaveNotJoined) {
 TEST(RunJob, APeThatReturnsWithoutJoiningIsNamedByTheOthers) {
   const Outcome outcome = launch(pe_program({"-n", "2"}, "absent"));
   EXPECT_EQ(outcome.status, 52);
-  EXPECT_NE(outcome.err.find("PE 1 left the job during step 'start': it ended without having joined"), std::string::npos)
+  EXPECT_NE(outcome.err.find("PE 1 left the job during step 'start': it ended without having joined"),
+            std::string::npos)
       << outcome.err;
 }
 
@@ -101,7 +104,8 @@ TEST(RunJob, TwoProgramsOneAfterTheOtherJoinTheSameJob) {
 
 TEST(RunJob, SignalsAreForwarded) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) {
-    Launch job(shell({"-n", "2"}, "trap 'echo got; exit 0' HUP INT TERM USR1 USR2; echo ready; while :; do sleep 0.02; done"));
+    Launch job(
+        shell({"-n", "2"}, "trap 'echo got; exit 0' HUP INT TERM USR1 USR2; echo ready; while :; do sleep 0.02; done"));
     ASSERT_TRUE(job.wait_for("ready\nready\n"));
     job.signal(signal);
     const Outcome outcome = job.finish();
@@ -129,8 +133,9 @@ TEST(RunJob, TheTimeLimitEndsTheJob) {
 }
 
 TEST(RunJob, NothingIsLeftWhenTheJobEnds) {
-  const Outcome outcome = launch(shell(
-      {"-n", "2"}, "(trap '' TERM HUP INT; setsid sh -c 'echo orphan $$; while :; do sleep 1; done') & sleep 0.2; exit 0"));
+  const Outcome outcome = launch(
+      shell({"-n", "2"},
+            "(trap '' TERM HUP INT; setsid sh -c 'echo orphan $$; while :; do sleep 1; done') & sleep 0.2; exit 0"));
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   const auto orphans = pids_after(outcome.out, "orphan ");
   ASSERT_EQ(orphans.size(), 2u) << outcome.out;
@@ -159,7 +164,8 @@ TEST(RunJob, OnlyPeZeroReadsTheInput) {
 
 TEST(RunJob, TaggedLinesAreWholeAndNothingIsLost) {
   const Outcome outcome = launch(shell({"-n", "4", "-l"},
-      "i=0; while [ $i -lt 300 ]; do printf 'line %d ' $i; echo of $CAUSEWAY_PE; i=$((i+1)); done; printf 'last of %d' $CAUSEWAY_PE; echo err >&2"));
+                                       "i=0; while [ $i -lt 300 ]; do printf 'line %d ' $i; echo of $CAUSEWAY_PE; "
+                                       "i=$((i+1)); done; printf 'last of %d' $CAUSEWAY_PE; echo err >&2"));
   EXPECT_EQ(outcome.status, 0);
   int next[4] = {}, last = 0;
   std::istringstream lines(outcome.out);

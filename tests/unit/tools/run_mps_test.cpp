@@ -60,11 +60,19 @@ class MpsServerTest : public ::testing::Test {
   void write_working_control() {
     write_control(
         "if [ \"$1\" = -d ]; then\n"
-        "  setsid sh -c 'echo $$ > " + folder_ + "/daemon; while [ ! -e $CUDA_MPS_PIPE_DIRECTORY/stop ]; do sleep 0.01; done' &\n"
-        "  echo $CUDA_MPS_PIPE_DIRECTORY $CUDA_MPS_LOG_DIRECTORY > " + folder_ + "/folders\n"
-        "  while [ ! -s " + folder_ + "/daemon ]; do sleep 0.01; done\n"
+        "  setsid sh -c 'echo $$ > " +
+        folder_ +
+        "/daemon; while [ ! -e $CUDA_MPS_PIPE_DIRECTORY/stop ]; do sleep 0.01; done' &\n"
+        "  echo $CUDA_MPS_PIPE_DIRECTORY $CUDA_MPS_LOG_DIRECTORY > " +
+        folder_ +
+        "/folders\n"
+        "  while [ ! -s " +
+        folder_ +
+        "/daemon ]; do sleep 0.01; done\n"
         "else\n"
-        "  read word; echo $word > " + folder_ + "/word; touch $CUDA_MPS_PIPE_DIRECTORY/stop\n"
+        "  read word; echo $word > " +
+        folder_ +
+        "/word; touch $CUDA_MPS_PIPE_DIRECTORY/stop\n"
         "fi\n");
   }
   std::string content(const std::string& name) const {
@@ -78,9 +86,10 @@ class MpsServerTest : public ::testing::Test {
     EXPECT_EQ(content("word"), "quit\n");
     const std::string pipes = content("folders").substr(0, content("folders").find(' '));
     ASSERT_TRUE(pipes.starts_with("/tmp/causeway-mps-")) << pipes;
+    const auto folder = std::filesystem::path(pipes).parent_path();
     const auto limit = Clock::now() + 5s;
-    while (std::filesystem::exists(pipes) && Clock::now() < limit) ::usleep(1000);
-    EXPECT_FALSE(std::filesystem::exists(std::filesystem::path(pipes).parent_path()));
+    while (std::filesystem::exists(folder) && Clock::now() < limit) ::usleep(1000);
+    EXPECT_FALSE(std::filesystem::exists(folder));
   }
 
   std::string folder_, path_before_;

@@ -16,8 +16,8 @@ std::optional<RunOptions> parse(std::vector<std::string> args) {
 }
 
 TEST(RunOptionsTest, AllOptionsAreRead) {
-  const auto options = parse({"-n", "8", "--nodes", "2", "--gdb", "7", "-l", "--timeout", "1.5", "--env", "A=1", "--env", "B=",
-                              "--no-mps", "-v", "prog", "x"});
+  const auto options = parse({"-n", "8", "--nodes", "2", "--gdb", "7", "-l", "--timeout", "1.5", "--env", "A=1",
+                              "--env", "B=", "--no-mps", "-v", "prog", "x"});
   ASSERT_TRUE(options);
   EXPECT_EQ(options->pes, 8);
   EXPECT_EQ(options->nodes, 2);

@@ -1,13 +1,15 @@
-// The PEs that the launcher's tests start: this test program itself, when CAUSEWAY_TEST_PROGRAM names one of these.
-//
-// They run before main(), from a static initialiser, so that they need neither a file of their own nor a special main.
+// The main of the launcher's tests: the tests, or, when CAUSEWAY_TEST_PROGRAM names one, a program that they start: the
+// launcher, or a PE under it. So the tests need no other file than their own, and each launcher is a fresh process.
 #include <causeway/base/error.hpp>
 #include <causeway/bootstrap/bootstrap.hpp>
+#include <causeway/tools/run.hpp>
+#include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 namespace causeway::test {
@@ -77,18 +79,26 @@ int run(const std::string& program) {
   return 51;
 }
 
-const bool ran = [] {
-  const char* const program = std::getenv("CAUSEWAY_TEST_PROGRAM");
-  if (program == nullptr) return false;
-  int status = 52;
+int run_program(const std::string& program) {
   try {
-    status = run(program);
+    return run(program);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
+    return 52;
   }
-  std::fflush(nullptr);
-  ::_exit(status);
-}();
+}
 
 }  // namespace
 }  // namespace causeway::test
+
+int main(int argc, char** argv) {
+  const char* const name = std::getenv("CAUSEWAY_TEST_PROGRAM");
+  const std::string program = name == nullptr ? "" : name;
+  if (program == "launcher") {
+    ::unsetenv("CAUSEWAY_TEST_PROGRAM");
+    return run_command(argc, argv);
+  }
+  if (!program.empty()) return causeway::test::run_program(program);
+  ::testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
