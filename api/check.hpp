@@ -4,6 +4,8 @@
 #include <causeway/machine/report_wait.hpp>
 #include <causeway/order/barrier.hpp>
 
+#include <cstdint>
+
 namespace causeway::api {
 
 /// Prints and records a misuse of `name`; value and limit belong to the text.

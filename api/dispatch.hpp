@@ -7,6 +7,8 @@
 #include <causeway/runtime/unit.hpp>
 #include <causeway/signal/signal.hpp>
 
+#include <cstdint>
+
 namespace causeway::api {
 
 constexpr const char* kDestSymmetric = "dest must lie in the caller's symmetric heap (offset, heap bytes)";

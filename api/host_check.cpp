@@ -6,6 +6,8 @@
 #include <causeway/runtime/world.hpp>
 #include <causeway/signal/comparison.hpp>
 
+#include <cstdint>
+
 namespace causeway::host {
 namespace {
 

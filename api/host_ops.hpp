@@ -5,6 +5,7 @@
 #include <causeway/api/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <thread>
 

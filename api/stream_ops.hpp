@@ -9,6 +9,7 @@
 #include <causeway/runtime/machine_host.hpp>
 #include <causeway/signal/signal.hpp>
 
+#include <cstdint>
 #include <type_traits>
 
 namespace causeway::host {

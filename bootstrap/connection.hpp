@@ -4,6 +4,7 @@
 #include <causeway/bootstrap/socket_io.hpp>
 #include <causeway/bootstrap/wire.hpp>
 
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>

@@ -7,6 +7,7 @@
 #include <causeway/bootstrap/wire.hpp>
 
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <optional>
 

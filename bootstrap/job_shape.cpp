@@ -2,6 +2,7 @@
 #include <causeway/bootstrap/job_shape.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <unordered_map>
 
 namespace causeway {

@@ -2,6 +2,7 @@
 #include <causeway/bootstrap/membership.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 
 namespace causeway {

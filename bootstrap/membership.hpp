@@ -6,6 +6,7 @@
 #pragma once
 #include <causeway/bootstrap/wire.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

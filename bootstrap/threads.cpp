@@ -3,6 +3,7 @@
 #include <causeway/bootstrap/threads.hpp>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdio>
 
 namespace causeway {

@@ -3,6 +3,7 @@
 #include <causeway/bootstrap/bootstrap.hpp>
 
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 

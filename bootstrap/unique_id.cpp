@@ -6,6 +6,8 @@
 #include <causeway/bootstrap/unique_id.hpp>
 #include <unistd.h>
 
+#include <cstdint>
+
 namespace causeway {
 
 UniqueId create_unique_id(const UniqueIdOptions& options) {

@@ -1,6 +1,8 @@
 // See wire.hpp.
 #include <causeway/bootstrap/wire.hpp>
 
+#include <cstdint>
+
 namespace causeway::wire {
 namespace {
 constexpr std::size_t capacity_kept_bytes = std::size_t{1} << 20;  // a large gather is rare: do not sit on its memory

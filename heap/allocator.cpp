@@ -2,6 +2,7 @@
 #include <causeway/heap/allocator.hpp>
 
 #include <algorithm>
+#include <cstdint>
 
 namespace causeway {
 

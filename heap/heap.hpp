@@ -4,6 +4,7 @@
 #include <causeway/heap/allocator.hpp>
 #include <causeway/heap/memory.hpp>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

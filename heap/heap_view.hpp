@@ -3,6 +3,8 @@
 #include <causeway/machine/machine.hpp>
 #include <causeway/runtime/device_world.hpp>
 
+#include <cstdint>
+
 namespace causeway {
 
 /// The same object in the heap of `pe`. `local` points into the caller's own heap.

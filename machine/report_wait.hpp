@@ -3,6 +3,7 @@
 #include <causeway/heap/heap_view.hpp>
 #include <causeway/machine/wait_info.hpp>
 
+#include <cstdint>
 #include <cstdio>
 
 namespace causeway {

@@ -47,4 +47,6 @@ CAUSEWAY_DEVICE bool spin_until(const DeviceWorld& world, const WaitInfo& info, 
 }  // namespace causeway
 #if !defined(CAUSEWAY_HOST_ONLY)
 #include <causeway/machine/report_wait.hpp>
+
+#include <cstdint>
 #endif

@@ -9,6 +9,8 @@
 #include <causeway/machine/spin.hpp>
 #include <causeway/order/order.hpp>
 
+#include <cstdint>
+
 namespace causeway {
 
 /// World number of a team's member.

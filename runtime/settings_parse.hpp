@@ -2,6 +2,7 @@
 #pragma once
 #include <causeway/runtime/settings_rows.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -1,6 +1,8 @@
 // The rows of the variables that do something. See settings_rows.hpp.
 #include <causeway/runtime/settings_rows.hpp>
 
+#include <cstdint>
+
 namespace causeway {
 namespace {
 

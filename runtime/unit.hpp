@@ -5,6 +5,8 @@
 #pragma once
 #include <causeway/heap/heap_view.hpp>
 
+#include <cstdint>
+
 struct CUstream_st;
 
 namespace causeway {

@@ -5,6 +5,7 @@
 #include <causeway/runtime/topology.hpp>
 #include <causeway/runtime/world.hpp>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <map>

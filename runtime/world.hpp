@@ -7,6 +7,7 @@
 #include <causeway/runtime/unit.hpp>
 #include <causeway/team/teams.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 

@@ -4,6 +4,8 @@
 #include <causeway/rma/rma.hpp>
 #include <causeway/signal/comparison.hpp>
 
+#include <cstdint>
+
 namespace causeway {
 
 /// Updates the signal word at `pe`, ordered by nothing (the specification asks for none).

@@ -4,6 +4,7 @@
 #include <causeway/runtime/device_world.hpp>
 #include <causeway/team/strided_set.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 

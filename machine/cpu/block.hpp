@@ -6,6 +6,7 @@
 #include <causeway/machine/wait_info.hpp>
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>

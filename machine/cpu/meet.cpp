@@ -4,6 +4,7 @@
 #include <causeway/machine/cpu/worker.hpp>
 #include <sched.h>
 
+#include <cstdint>
 #include <cstring>
 
 namespace causeway::cpu {

@@ -6,6 +6,7 @@
 #include <causeway/machine/cpu/store_buffer.hpp>
 #include <causeway/machine/cpu/worker.hpp>
 
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <random>

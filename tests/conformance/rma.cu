@@ -35,10 +35,9 @@ struct Transfer {
 #define COMMA_STREAM , stream
 
 /// The calls that move elements of one type, whose names hold PUT and GET.
-#define DEFINE_MOVER(STRUCT, TYPE, SIZE, PUT, GET)                                                                        \
+#define DEFINE_MOVER(STRUCT, TYPE, PUT, GET)                                                                              \
   struct STRUCT {                                                                                                         \
     using Element = TYPE;                                                                                                 \
-    static constexpr size_t kSize = SIZE;                                                                                 \
     static __device__ void thread(Kind kind, TYPE* dest, const TYPE* source, size_t elements, int pe) {                   \
       MOVES(nvshmem_##PUT, nvshmem_##GET, nvshmem_##PUT##_nbi, nvshmem_##GET##_nbi)                                       \
     }                                                                                                                     \
@@ -56,20 +55,19 @@ struct Transfer {
             nvshmemx_##GET##_nbi_on_stream, COMMA_STREAM)                                                                 \
     }                                                                                                                     \
   };
-#define DEFINE_TYPED_MOVER(NAME, TYPE) DEFINE_MOVER(Move_##NAME, TYPE, sizeof(TYPE), NAME##_put, NAME##_get)
+#define DEFINE_TYPED_MOVER(NAME, TYPE) DEFINE_MOVER(Move_##NAME, TYPE, NAME##_put, NAME##_get)
 CONFORMANCE_TYPES(DEFINE_TYPED_MOVER)
-DEFINE_MOVER(Move8, void, 1, put8, get8)
-DEFINE_MOVER(Move16, void, 2, put16, get16)
-DEFINE_MOVER(Move32, void, 4, put32, get32)
-DEFINE_MOVER(Move64, void, 8, put64, get64)
-DEFINE_MOVER(Move128, void, 16, put128, get128)
-DEFINE_MOVER(MoveMem, void, 1, putmem, getmem)
+DEFINE_MOVER(Move8, void, put8, get8)
+DEFINE_MOVER(Move16, void, put16, get16)
+DEFINE_MOVER(Move32, void, put32, get32)
+DEFINE_MOVER(Move64, void, put64, get64)
+DEFINE_MOVER(Move128, void, put128, get128)
+DEFINE_MOVER(MoveMem, void, putmem, getmem)
 
 /// p and g of one type; a "copy" moves one element.
 #define DEFINE_ONE(NAME, TYPE)                                                                     \
   struct One_##NAME {                                                                              \
     using Element = TYPE;                                                                          \
-    static constexpr size_t kSize = sizeof(TYPE);                                                  \
     static __device__ void thread(Kind kind, TYPE* dest, const TYPE* source, size_t, int pe) {     \
       if (kind == Kind::p) nvshmem_##NAME##_p(dest, *source, pe);                                  \
       else *dest = nvshmem_##NAME##_g(source, pe);                                                 \
@@ -315,7 +313,8 @@ int main(int argc, char** argv) {
   {
     Bench bench(suite);
     const auto name = [](const char* what, Kind kind, Scope scope) {
-      return std::string("rma.") + kKinds[int(kind)] + what + " " + kScopes[int(scope)];
+      std::string call = kKinds[int(kind)];
+      return "rma." + call.insert(std::min(call.size(), size_t{3}), what) + " " + kScopes[int(scope)];
     };
     constexpr int kOneRows = sizeof kOnes / sizeof *kOnes, kMoverRows = sizeof kMovers / sizeof *kMovers;
     for (Kind kind : {Kind::p, Kind::g})  // every type, however few cases are asked for

@@ -1,6 +1,7 @@
 // What the launcher's environment may hold, and the shape of a job.
 #include "jobs.hpp"
 
+#include <cstdint>
 #include <cstdlib>
 #include <fcntl.h>
 

@@ -1,6 +1,7 @@
 // Whoever does not belong to a job is refused with a reason, and the job does not notice.
 #include "jobs.hpp"
 
+#include <cstdint>
 #include <random>
 
 namespace causeway::test {

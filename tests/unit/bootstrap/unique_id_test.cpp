@@ -3,6 +3,7 @@
 
 #include <causeway/bootstrap/addresses.hpp>
 
+#include <cstdint>
 #include <random>
 #include <set>
 

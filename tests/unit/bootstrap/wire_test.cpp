@@ -2,6 +2,7 @@
 #include <causeway/bootstrap/wire.hpp>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <random>
 
 namespace causeway::wire {

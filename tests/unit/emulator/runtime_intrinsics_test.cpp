@@ -1,6 +1,7 @@
 // Integer, conversion and mathematical intrinsics against their definitions.
 #include <cfenv>
 #include <cmath>
+#include <cstdint>
 #include <random>
 
 #include "runtime_harness.hpp"

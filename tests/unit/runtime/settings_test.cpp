@@ -6,6 +6,7 @@
 #include <causeway/runtime/settings_rows.hpp>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <random>

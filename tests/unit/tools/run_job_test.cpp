@@ -200,6 +200,14 @@ TEST(RunJob, ADryRunStartsNothing) {
   EXPECT_NE(outcome.err.find("PE 1: CAUSEWAY_PE=1 CAUSEWAY_PES=2"), std::string::npos) << outcome.err;
 }
 
+TEST(RunJob, ThreadsNeedTheProgramsSharedObject) {
+  const Outcome outcome = launch({"-n", "2", "--seed", "1", "/bin/true"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_NE(outcome.err.find("/bin/true.pe.so, which is not there: rebuild the program with `causeway cc`"),
+            std::string::npos)
+      << outcome.err;
+}
+
 TEST(RunJob, FourPesStartInNoTime) {
   double best = 1e9;
   for (int turn = 0; turn < 5; ++turn) best = std::min(best, launch({"-n", "4", "/bin/true"}).seconds);

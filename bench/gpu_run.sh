@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# One call on a machine with NVIDIA GPUs: builds the cuda preset, builds the examples and the conformance programs as a
+# user would, runs them with 1, 2 and 3 PEs (several PEs on one GPU under MPS, which the launcher starts), and prints a
+# table last.
+#
+#   bench/gpu_run.sh [PROGRAM-DIRECTORY...]     more .cu programs to build and run with 1 and 2 PEs
+#
+# Environment: ARCHITECTURES (default 90), JOBS (default: all cores), ONLY (a pattern of program names), LIMIT_S (per run).
+set -u
+cd "$(dirname "$0")/.."
+architectures=${ARCHITECTURES:-90} jobs=${JOBS:-$(nproc)} limit_s=${LIMIT_S:-60} only=${ONLY:-*}
+build=build/cuda programs=$build/programs
+failed=0
+rows=()
+
+say() { printf '== %s\n' "$*"; }
+
+nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || { echo "no GPU here: nothing can be run" >&2; exit 2; }
+gpus=$(nvidia-smi -L | wc -l)
+
+say "building ($jobs jobs)"
+cmake --preset cuda -DCAUSEWAY_TESTS=OFF "-DCAUSEWAY_CUDA_ARCHITECTURES=$architectures" > /tmp/configure.log 2>&1 ||
+  { tail -n 20 /tmp/configure.log; exit 1; }
+cmake --build "$build" -j "$jobs" > /tmp/build.log 2>&1 || { grep -E 'error|FAILED' /tmp/build.log | head -n 40; exit 1; }
+causeway=$build/bin/causeway
+
+mkdir -p "$programs"
+sources=(examples/*.cu)
+[ -d tests/conformance ] && sources+=(tests/conformance/*.cu)
+extra=()
+for directory in "$@"; do extra+=("$directory"/*.cu); done
+say "building $((${#sources[@]} + ${#extra[@]})) programs with nvcc"
+export causeway programs architectures
+compile() {
+  local name; name=$(basename "$1" .cu)
+  "$causeway" cc --machine cuda -O3 -gencode "arch=compute_${architectures}a,code=sm_${architectures}a" "$1" \
+    -o "$programs/$name" > "$programs/$name.log" 2>&1 || echo "BUILD FAILED $1"
+}
+export -f compile
+printf '%s\n' "${sources[@]}" "${extra[@]}" | xargs -P "$jobs" -I{} bash -c 'compile {}'
+# The same source with relocatable device code links and runs as well.
+nvcc -std=c++17 -rdc=true -gencode "arch=compute_${architectures}a,code=sm_${architectures}a" examples/shift.cu -I"$build/include" \
+  -L"$build/lib" -lcauseway -Xlinker "-rpath=$PWD/$build/lib" -o "$programs/shift_rdc" || echo "BUILD FAILED shift_rdc"
+
+# run NAME PES [ARGUMENTS]: one row of the table
+run() {
+  local name=$1 pes=$2; shift 2
+  # shellcheck disable=SC2254
+  case $name in $only) ;; *) return ;; esac
+  if [ ! -x "$programs/$name" ]; then
+    rows+=("$(printf '%-22s %3s  not built' "$name" "$pes")"); failed=1
+    head -n 5 "$programs/$name.log" 2> /dev/null
+    return
+  fi
+  local start status seconds
+  start=$(date +%s%N)
+  timeout -k 5 "$limit_s" "$causeway" run -n "$pes" "$programs/$name" "$@" > "$programs/$name.$pes.out" 2>&1
+  status=$?
+  seconds=$((($(date +%s%N) - start) / 1000000))
+  if [ $status = 0 ]; then
+    rows+=("$(printf '%-22s %3d  ok       %6d ms' "$name" "$pes" "$seconds")")
+  else
+    rows+=("$(printf '%-22s %3d  FAILED   %6d ms  status %d' "$name" "$pes" "$seconds" "$status")"); failed=1
+    say "$name with $pes PEs: status $status"
+    tail -n 12 "$programs/$name.$pes.out"
+  fi
+}
+
+say "running on $gpus GPU(s)"
+for pes in 1 2 3; do
+  for source in "${sources[@]}"; do
+    name=$(basename "$source" .cu)
+    [ "$name" = latency ] && [ "$pes" = 3 ] && continue
+    run "$name" "$pes"
+  done
+done
+run shift_rdc 2
+for source in "${extra[@]}"; do
+  for pes in 1 2; do run "$(basename "$source" .cu)" "$pes"; done
+done
+
+say "latency and bandwidth, 2 PEs"
+cat "$programs/latency.2.out" 2> /dev/null
+say "results"
+printf '%-22s %3s  result\n' program PEs
+printf '%s\n' "${rows[@]}"
+exit $failed
