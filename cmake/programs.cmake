@@ -1,8 +1,9 @@
-# Programs built the way users build theirs: the examples, for the CPU machine by `causeway cc`; for CUDA by plain nvcc.
-set(examples shift ring_allreduce jacobi token_shuffle latency)
+# Programs built the way users build theirs: the examples, for the CPU machine by `causeway cc`.
 if(CAUSEWAY_CPU_MACHINE)
+  set(examples shift ring_allreduce jacobi token_shuffle latency)
   foreach(example ${examples})
     causeway_add_program(${example} examples/${example}.cu DIRECTORY examples)
   endforeach()
+  add_custom_target(examples DEPENDS ${examples})
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/examples/field_to_png.py ${CMAKE_BINARY_DIR}/examples/field_to_png.py SYMBOLIC)
 endif()

@@ -114,17 +114,17 @@ int run_seeded(const ThreadsJob& job, const Copies& copies, uint64_t seed, int& 
 int run_job(const ThreadsJob& job) {
   const Copies copies(job.shared_object);
   if (!job.seed) return run_free(job, copies);
-  int copy_number = 0, failed = 0, status = 0;
-  for (uint64_t seed = *job.seed; seed <= job.seed_last.value_or(*job.seed); ++seed)
-    if (const int one = run_seeded(job, copies, seed, copy_number)) {
-      std::fprintf(stderr, "causeway: seed %llu ended with status %d\n", static_cast<unsigned long long>(seed), one);
-      status = one;
-      ++failed;
-    }
+  int copy_number = 0;
+  for (uint64_t seed = *job.seed; seed <= job.seed_last.value_or(*job.seed); ++seed) {
+    const int status = run_seeded(job, copies, seed, copy_number);
+    if (status == 0) continue;
+    std::fprintf(stderr, "causeway: seed %llu failed with status %d (%llu before it passed)\n",
+                 static_cast<unsigned long long>(seed), status, static_cast<unsigned long long>(seed - *job.seed));
+    return status;
+  }
   if (job.seed_last)
-    std::fprintf(stderr, "causeway: %llu seeds, %d failed\n",
-                 static_cast<unsigned long long>(*job.seed_last - *job.seed + 1), failed);
-  return status;
+    std::fprintf(stderr, "causeway: %llu seeds passed\n", static_cast<unsigned long long>(*job.seed_last - *job.seed + 1));
+  return 0;
 }
 
 }  // namespace

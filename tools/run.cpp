@@ -50,6 +50,7 @@ int run_as_threads(const RunOptions& options, const std::string& path) {
   job.pes = options.pes;
   job.nodes = options.nodes.value_or(0);
   job.seed = options.seed;
+  job.seed_last = options.seed_last;
   job.program = path;
   job.shared_object = path + ".pe.so";
   job.args = options.args;

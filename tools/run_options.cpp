@@ -41,7 +41,9 @@ void declare(CLI::App& app, Texts& texts, RunOptions& options) {
   app.add_option("-n,--np", texts.pes, "number of PEs")->type_name("N");
   app.add_option("--nodes", texts.nodes, "deal the PEs in blocks over this many emulated nodes")->type_name("K");
   app.add_flag("--threads", options.threads, "PEs are threads of one process (CPU machine)");
-  app.add_option("--seed", texts.seed, "replay the schedule of this seed (implies --threads)")->type_name("S");
+  app.add_option("--seed", texts.seed, "replay the schedule of this seed, or of all seeds of a range such as "
+                                        "1-1000 until one fails (implies --threads)")
+      ->type_name("S");
   app.add_option("--gdb", texts.gdb, "run this PE under gdb, with the terminal")->type_name("PE");
   app.add_flag("-l,--tag", options.tag, "print whole lines, each with the number of its PE before it");
   app.add_option("--timeout", texts.timeout, "end the job after this many seconds, with status 124")
@@ -63,7 +65,11 @@ void check(const Texts& texts, RunOptions& options) {
   if (!texts.nodes.empty())
     options.nodes = read_number("--nodes", texts.nodes, 1, options.pes, "the number of nodes (at most one per PE)");
   if (!texts.seed.empty()) {
-    options.seed = read_number<std::uint64_t>("--seed", texts.seed, 0, UINT64_MAX, "the seed");
+    const std::size_t dash = texts.seed.find('-', 1);
+    options.seed = read_number<std::uint64_t>("--seed", texts.seed.substr(0, dash), 0, UINT64_MAX, "the seed");
+    if (dash != std::string::npos)
+      options.seed_last = read_number<std::uint64_t>("--seed", texts.seed.substr(dash + 1), *options.seed, UINT64_MAX - 1,
+                                                     "the last seed of the range");
     options.threads = true;
   }
   if (!texts.gdb.empty()) options.gdb_pe = read_number("--gdb", texts.gdb, 0, options.pes - 1, "the PE");

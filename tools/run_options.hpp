@@ -15,6 +15,7 @@ struct RunOptions {
   std::optional<int> nodes;
   bool threads = false;
   std::optional<std::uint64_t> seed;
+  std::optional<std::uint64_t> seed_last;
   std::optional<int> gdb_pe;
   bool tag = false;
   std::optional<double> timeout_s;

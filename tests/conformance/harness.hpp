@@ -7,6 +7,7 @@
 #include <cuda_runtime.h>
 #include <nvshmem.h>
 #include <nvshmemx.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -106,6 +107,25 @@ inline void copy(void* to, const void* from, size_t bytes, cudaStream_t stream) 
   CHECK(cudaStreamSynchronize(stream));
 }
 
+/// While it lives, standard error goes nowhere: the library complains, as it should, about mistakes made on purpose.
+class Silence {
+ public:
+  Silence() : before_(dup(STDERR_FILENO)) {
+    std::fflush(stderr);
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere >= 0) dup2(nowhere, STDERR_FILENO), close(nowhere);
+  }
+  ~Silence() {
+    std::fflush(stderr);
+    if (before_ >= 0) dup2(before_, STDERR_FILENO), close(before_);
+  }
+  Silence(const Silence&) = delete;
+  Silence& operator=(const Silence&) = delete;
+
+ private:
+  int before_;
+};
+
 // ---------------------------------------------------------------- the run
 
 class Suite {
@@ -116,7 +136,7 @@ class Suite {
   cudaStream_t stream{};
   std::vector<std::string> rest;  // arguments that are the program's own
 
-  Suite(int argc, char** argv) {
+  Suite(int argc, char** argv) : messages_(fdopen(dup(STDERR_FILENO), "w")) {
     for (int i = 1; i < argc; ++i) {
       const std::string word = argv[i];
       if (word == "--cases" && i + 1 < argc) cases = std::atoi(argv[++i]);
@@ -166,7 +186,8 @@ class Suite {
     va_start(arguments, format);
     std::vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    std::fprintf(stderr, "PE %d: %s, case %d of seed %llu: %s\n", me, family_.c_str(), case_, (unsigned long long)seed, text);
+    std::fprintf(messages_, "PE %d: %s, case %d of seed %llu: %s\n", me, family_.c_str(), case_, (unsigned long long)seed, text);
+    std::fflush(messages_);
   }
   /// Are they the same bytes? If not, says where they differ first.
   bool same(const void* got, const void* expected, size_t bytes, const char* what) {
@@ -219,7 +240,8 @@ class Suite {
     }
   }
 
-  std::string family_;
+  FILE* messages_;  // standard error, also while it is silent
+  std::string family_ = "start";
   int case_ = 0, wrong_ = 0, total_ = 0, closed_ = 0;
   int* verdicts_ = nullptr;
 };

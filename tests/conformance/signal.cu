@@ -592,8 +592,8 @@ void run_wait(Bench& b, Random& random, Scope scope) {
       W::host_wait(variable, cmp, value);
   } else {
     W::stream_wait(variable, cmp, value, suite.stream);
-    CHECK(cudaMemcpyAsync(&seen, variable, sizeof seen, cudaMemcpyDefault, suite.stream));
     W::stream_store(variable, last, target, b.second);
+    CHECK(cudaMemcpyAsync(&seen, variable, sizeof seen, cudaMemcpyDefault, suite.stream));  // may wait for the stream
     suite.synchronize();
     CHECK(cudaStreamSynchronize(b.second));
   }

@@ -69,8 +69,8 @@ TEST(RunJob, APeKilledInABarrierEndsTheJobWithItsNumber) {
 }
 
 TEST(RunJob, PesThatIgnoreSigtermAreKilledInTime) {
-  Launch job(pe_program({"-n", "3"}, "stubborn"));
-  ASSERT_TRUE(job.wait_for("stubborn\nstubborn\nstubborn\n"));
+  Launch job(pe_program({"-n", "3"}, "deaf"));
+  ASSERT_TRUE(job.wait_for("deaf\ndeaf\ndeaf\n"));
   const auto begin = Clock::now();
   ::kill(job.pid_of(0), SIGKILL);
   const Outcome outcome = job.finish();
@@ -115,8 +115,8 @@ TEST(RunJob, SignalsAreForwarded) {
 }
 
 TEST(RunJob, ASecondSigtermEndsAJobThatIgnoresTheFirst) {
-  Launch job(pe_program({"-n", "2"}, "stubborn"));
-  ASSERT_TRUE(job.wait_for("stubborn\nstubborn\n"));
+  Launch job(pe_program({"-n", "2"}, "deaf"));
+  ASSERT_TRUE(job.wait_for("deaf\ndeaf\n"));
   job.signal(SIGTERM);
   std::this_thread::sleep_for(300ms);
   job.signal(SIGTERM);
@@ -144,8 +144,8 @@ TEST(RunJob, NothingIsLeftWhenTheJobEnds) {
 }
 
 TEST(RunJob, PesDieWithALauncherThatIsKilled) {
-  Launch job(pe_program({"-n", "3"}, "stubborn"));
-  ASSERT_TRUE(job.wait_for("stubborn\nstubborn\nstubborn\n"));
+  Launch job(pe_program({"-n", "3"}, "deaf"));
+  ASSERT_TRUE(job.wait_for("deaf\ndeaf\ndeaf\n"));
   job.signal(SIGKILL);
   const Outcome outcome = job.finish();
   EXPECT_EQ(outcome.status, 1000 + SIGKILL);

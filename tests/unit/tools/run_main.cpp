@@ -68,11 +68,11 @@ int run(const std::string& program) {
     launcher->barrier("end");
     return 0;
   }
-  if (program == "stubborn") {  // ignores what can be ignored
+  if (program == "deaf") {  // ignores what can be ignored
     for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2}) ::signal(signal, SIG_IGN);
     const auto bootstrap = join();
     bootstrap->barrier("all are here");
-    std::printf("stubborn\n");
+    std::printf("deaf\n");
     std::fflush(stdout);
     for (;;) ::pause();
   }

@@ -1,0 +1,71 @@
+# Whole jobs: conformance programs with 1 to 16 PEs, seeded runs, and mutants that the seeds must catch.
+if(CAUSEWAY_TEST_FULL)
+  set(case_arguments --cases 300)
+  set(seeds 1-1000)
+else()
+  set(case_arguments)
+  set(seeds 1-20)
+endif()
+
+# ---- conformance
+file(GLOB conformance_sources CONFIGURE_DEPENDS tests/conformance/*.cu)
+foreach(source ${conformance_sources})
+  cmake_path(GET source STEM name)
+  causeway_add_program(${name}_conformance ${source} DIRECTORY tests)
+  set(program tests/${name}_conformance)
+  if(CAUSEWAY_TEST_SAMPLE)
+    set(sizes 3)
+  else()
+    set(sizes 1 2 3 4 7 16)
+  endif()
+  foreach(pes ${sizes})
+    set(labels conformance)
+    if(CAUSEWAY_SANITIZE)
+      list(APPEND labels sample)
+      set(run_arguments --threads)
+      set(cases --cases 3)
+    else()
+      set(run_arguments)
+      set(cases ${case_arguments})
+    endif()
+    if(name STREQUAL "uniqueid")
+      set(run_arguments)  # PEs of their own make processes of their own
+      set(cases ${CMAKE_BINARY_DIR}/tests/unique_id.${pes})
+    endif()
+    causeway_job_test(conformance.${name}.${pes} ${program} ${pes} RUN ${run_arguments} ARGS ${cases} LABELS ${labels} TIMEOUT 300)
+  endforeach()
+  if(NOT CAUSEWAY_SANITIZE AND NOT name STREQUAL "uniqueid")
+    causeway_job_test(conformance.${name}.threads ${program} 4 RUN --threads ARGS --cases 5 LABELS conformance)
+  endif()
+endforeach()
+
+if(CAUSEWAY_TEST_SAMPLE)
+  return()
+endif()
+
+# ---- seeded runs
+foreach(name ring barrier)
+  causeway_add_program(${name}_sim tests/sim/${name}.cu DIRECTORY tests)
+  foreach(pes 2 4)
+    causeway_job_test(sim.${name}.${pes} tests/${name}_sim ${pes} RUN --seed ${seeds} LABELS sim TIMEOUT 900)
+  endforeach()
+endforeach()
+
+# ---- mutants: the same programs over a header with one defect; one of the seeds 1 to 100 must fail
+file(READ tests/sim/mutants/mutants.json mutants)
+string(JSON count LENGTH ${mutants})
+math(EXPR last "${count} - 1")
+foreach(index RANGE ${last})
+  string(JSON mutant GET ${mutants} ${index} name)
+  string(JSON program GET ${mutants} ${index} program)
+  string(JSON file GET ${mutants} ${index} file)
+  set(overlay ${CMAKE_BINARY_DIR}/mutants/${mutant})
+  add_custom_command(
+    OUTPUT ${overlay}/causeway/${file}
+    COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/sim/mutants/mutate.py ${mutant} ${PROJECT_SOURCE_DIR} ${overlay}
+    DEPENDS tests/sim/mutants/mutate.py tests/sim/mutants/mutants.json ${file}
+    VERBATIM)
+  causeway_add_program(${mutant}_mutant tests/sim/${program}.cu DIRECTORY tests FLAGS -I${overlay} DEPENDS ${overlay}/causeway/${file})
+  add_test(NAME mutant.${mutant} COMMAND causeway run -n 4 --seed 1-100 --timeout 300 ${CMAKE_BINARY_DIR}/tests/${mutant}_mutant)
+  set_tests_properties(mutant.${mutant} PROPERTIES LABELS sim TIMEOUT 320 PASS_REGULAR_EXPRESSION "causeway: seed [0-9]+ failed")
+endforeach()

@@ -1,0 +1,28 @@
+# tests/unit mirrors the tree: one test program a folder.
+if(NOT CAUSEWAY_TEST_SAMPLE)
+  file(GLOB translate_sources CONFIGURE_DEPENDS emulator/translate/*.cpp)
+  file(GLOB translate_tests CONFIGURE_DEPENDS tests/unit/emulator/translate_*_test.cpp)
+  causeway_unit_test(translate SOURCES ${translate_tests} ${translate_sources} LIBRARIES fmt::fmt)
+
+  file(GLOB runtime_tests CONFIGURE_DEPENDS tests/unit/runtime/*_test.cpp)
+  causeway_unit_test(runtime SOURCES ${runtime_tests} LIBRARIES causeway_core)
+
+  # (Its own main: the launcher and its PEs are this program again.)
+  file(GLOB run_sources CONFIGURE_DEPENDS tools/run*.cpp)
+  file(GLOB run_tests CONFIGURE_DEPENDS tests/unit/tools/run_*.cpp)
+  causeway_unit_test(run SOURCES ${run_tests} ${run_sources} tools/cc_paths.cpp
+                         LIBRARIES causeway_core CLI11::CLI11 ${CMAKE_DL_LIBS})
+
+  add_test(NAME api.golden COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/api/gen.py --check)
+  add_test(NAME tidy.rules COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/unit/tools/tidy_test.py)
+  set_tests_properties(api.golden tidy.rules PROPERTIES LABELS unit)
+endif()
+
+file(GLOB emulator_tests CONFIGURE_DEPENDS tests/unit/emulator/runtime_*_test.cpp)
+causeway_unit_test(emulator SOURCES ${emulator_tests} LIBRARIES causeway_cpu_objects SAMPLE)
+
+file(GLOB bootstrap_tests CONFIGURE_DEPENDS tests/unit/bootstrap/*_test.cpp)
+causeway_unit_test(bootstrap SOURCES ${bootstrap_tests} LIBRARIES causeway_core SAMPLE)
+
+file(GLOB library_tests CONFIGURE_DEPENDS tests/unit/heap/*_test.cpp tests/unit/team/*_test.cpp tests/unit/machine/*_test.cpp)
+causeway_unit_test(library SOURCES ${library_tests} LIBRARIES causeway_cpu_objects SAMPLE)

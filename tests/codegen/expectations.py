@@ -1,0 +1,75 @@
+# Which kernel must look how. The reasons are in the performance and ordering arguments of the headers named.
+"""FILES: file -> kernel -> rules. Rules that several kernels share are named once."""
+from rules import (CALL, FENCE, LOAD, RELEASE, STORE, absent, at_least, at_most, calls_only_reports, exactly, in_flight,
+                   no_local_memory, none_before, one_thread, polls_only, precedes, steps_of_16, straight_line)
+
+BITS = {1: "8", 2: "16", 4: "32", 8: "64"}
+ACQUIRE = r"ld\.acquire\.sys\b"
+NO_FENCE = absent(FENCE, "fence")
+NO_RELEASE = absent(RELEASE, "release")
+NO_CALL = absent(CALL, "call")
+
+
+def p(size):
+    """rma/rma.hpp: one store, of the element's size, and nothing else that takes time."""
+    return [exactly(1, STORE, "store"),
+            exactly(1, rf"st\.relaxed\.sys(?:\.global)?\.[bufs]{BITS[size]}\b", f"relaxed store of {size} bytes"),
+            straight_line(), NO_FENCE, no_local_memory()]
+
+
+def g(size):
+    """rma/rma.hpp: one load of the element's size."""
+    return [exactly(1, LOAD, "load"),
+            exactly(1, rf"ld\.relaxed\.sys(?:\.global)?\.[bufs]{BITS[size]}\b", f"relaxed load of {size} bytes"),
+            straight_line(), NO_FENCE, no_local_memory()]
+
+
+# rma/copy.hpp: eight 16-byte loads in flight hide one round trip to the peer.
+COPY = [in_flight(8), steps_of_16(), NO_FENCE, NO_RELEASE, NO_CALL, no_local_memory()]
+SYNC_BLOCK = r"bar(?:rier)?(?:\.cta)?\.sync\b"
+COPY_BLOCK = COPY + [at_least(1, SYNC_BLOCK, "block sync"), at_most(1, SYNC_BLOCK, "block sync")]
+COPY_WARP = COPY + [exactly(1, r"bar\.warp\.sync\b", "warp sync")]
+
+# signal/signal.hpp: a signal alone orders nothing; after a put, the leader's release is cumulative and the only fence.
+SIGNAL_OP = [exactly(1, r"st\.relaxed\.sys\b", "relaxed store"), exactly(1, r"red\.relaxed\.sys\S*\.add\b", "relaxed add"),
+             NO_RELEASE, NO_FENCE, NO_CALL, no_local_memory()]
+PUT_SIGNAL = [exactly(1, r"st\.release\.sys\b", "releasing store"), exactly(1, r"red\.release\.sys\S*\.add\b", "releasing add"),
+              exactly(2, RELEASE, "releases"), NO_FENCE, NO_CALL, no_local_memory(), in_flight(8)]
+PUT_SIGNAL_BLOCK = PUT_SIGNAL + [one_thread(RELEASE, "one thread releases, once"),
+                                 precedes(SYNC_BLOCK, RELEASE, "the block's sync precedes the release")]
+
+# signal/signal.hpp, machine/spin.hpp: an acquire load a poll; what a report needs is put together when there is one.
+WAIT = [polls_only(ACQUIRE, "the polling loop loads by ld.acquire.sys alone"), NO_FENCE, calls_only_reports(ACQUIRE),
+        none_before(ACQUIRE, r"st\.local", "no local store before the first poll")]
+LOOK = [exactly(1, LOAD, "load"), exactly(1, ACQUIRE, "acquire load"), NO_FENCE, straight_line(), no_local_memory()]
+
+# order/order.hpp
+FENCE_CALL = [exactly(1, r"fence\.acq_rel\.sys\b", "fence.acq_rel.sys"), exactly(1, FENCE, "fence"), straight_line(),
+              no_local_memory()]
+QUIET = [exactly(1, r"fence\.sc\.sys\b", "fence.sc.sys"), exactly(1, FENCE, "fence"), straight_line(), no_local_memory()]
+
+
+def meeting(fence):
+    """order/barrier.hpp: one fence, then relaxed stores of the epoch, then acquiring polls."""
+    kind = fence.replace(r"\.", ".").replace(r"\b", "")
+    return [exactly(1, fence, kind), exactly(1, FENCE, "fence"), NO_RELEASE,
+            precedes(fence, r"st\.relaxed\.sys\b", "the fence precedes the stores of the epoch"),
+            at_least(1, ACQUIRE, "acquire load"), calls_only_reports(ACQUIRE),
+            none_before(ACQUIRE, r"st\.local", "no local store before the first poll")]
+
+
+BARRIER, SYNC = r"fence\.sc\.sys\b", r"fence\.acq_rel\.sys\b"
+ONCE = [one_thread(FENCE, "one thread fences, once")]
+BLOCK_ONCE = ONCE + [precedes(SYNC_BLOCK, FENCE, "the block's sync precedes the fence")]
+
+FILES = {
+    "p.cu": {f"p_{size}": p(size) for size in BITS},
+    "g.cu": {f"g_{size}": g(size) for size in BITS},
+    "put.cu": {"putmem_block": COPY_BLOCK, "put_float_block": COPY_BLOCK, "put_float_warp": COPY_WARP, "put_float_thread": COPY},
+    "get.cu": {"getmem_block": COPY_BLOCK, "get_float_block": COPY_BLOCK, "get_float_warp": COPY_WARP, "get_float_thread": COPY},
+    "signal.cu": {"signal_op": SIGNAL_OP, "put_signal_block": PUT_SIGNAL_BLOCK, "put_signal_thread": PUT_SIGNAL},
+    "wait.cu": {"signal_wait": WAIT, "wait_any_comparison": WAIT, "test_once": LOOK, "signal_fetch": LOOK},
+    "order.cu": {"fence": FENCE_CALL, "quiet": QUIET},
+    "barrier.cu": {"barrier_all_block": meeting(BARRIER) + BLOCK_ONCE, "barrier_all_thread": meeting(BARRIER),
+                   "sync_all_block": meeting(SYNC) + BLOCK_ONCE, "sync_all_warp": meeting(SYNC) + ONCE},
+}

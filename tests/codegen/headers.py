@@ -1,0 +1,36 @@
+# The public headers compile alone, and twice in one unit, with every compiler that users have.
+import pathlib
+import tempfile
+
+from toolchain import CompileError
+
+# name -> (suffix of the unit, command). {include}, {cuda} and {nvcc} are filled in; sm_75 is the oldest GPU of CUDA 13.
+COMPILERS = {
+    "g++ C++17 (host only)": (".cpp", "g++ -std=c++17 -Wall -Werror -fsyntax-only -I{include} -isystem {cuda}"),
+    "nvcc C++17 sm_75": (".cu", "{nvcc} -std=c++17 -arch=sm_75 -I{include} -c -o {out}"),
+    "g++ C++20 (CPU machine)": (".cpp", "g++ -std=c++20 -Wall -Werror -fsyntax-only -DCAUSEWAY_CPU -I{include} "
+                                        "-isystem {include}/causeway/emulator/include"),
+}
+
+
+def public_headers(include):
+    """Names of the headers that users include, relative to the include directory."""
+    staged = [p.relative_to(include) for folder in (include, include / "host", include / "non_abi")
+              for p in sorted(folder.glob("*.h"))]
+    return [str(p) for p in staged]
+
+
+def check(toolchain):
+    """Yields (what was compiled, problem or None)."""
+    for header in public_headers(toolchain.include):
+        for name, (suffix, command) in COMPILERS.items():
+            with tempfile.TemporaryDirectory() as folder:
+                unit = pathlib.Path(folder) / ("unit" + suffix)
+                unit.write_text(f"#include <{header}>\n#include <{header}>\nint main() {{ return 0; }}\n")
+                words = [w.format(include=toolchain.include, cuda=toolchain.cuda_include, nvcc=toolchain.nvcc,
+                                  out=unit.with_suffix(".o")) for w in command.split()]
+                try:
+                    toolchain.run(words + [unit])
+                    yield f"{header}: {name}", None
+                except CompileError as error:
+                    yield f"{header}: {name}", str(error)

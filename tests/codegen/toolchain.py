@@ -1,0 +1,38 @@
+# The compilers as the checks use them: each call compiles one file and answers with text or with the compiler's complaint.
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+
+class CompileError(Exception):
+    """A compiler said no; the text is the first lines of what it said."""
+
+
+class Toolchain:
+    def __init__(self, nvcc, include):
+        self.nvcc = shutil.which(nvcc)
+        if not self.nvcc:
+            raise SystemExit(f"--nvcc {nvcc}: no such program; give the path of nvcc")
+        self.include = pathlib.Path(include).resolve()
+        if not (self.include / "nvshmem.h").exists():
+            raise SystemExit(f"--include {include}: no nvshmem.h there; give the staged include directory of a build")
+        home = pathlib.Path(self.nvcc).resolve().parent.parent
+        self.cuda_include = home / "include"
+        self.ptxas = home / "bin" / "ptxas"
+
+    def run(self, command, want=None):
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, errors="replace")
+        if done.returncode != 0:
+            raise CompileError("; ".join((done.stderr + done.stdout).strip().splitlines()[:3]))
+        return want.read_text() if want else ""
+
+    def ptx(self, source, arch, rdc=False, include=None):
+        """The PTX of a .cu file, which the assembler has also accepted: it checks what inline PTX says."""
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder) / "unit.ptx"
+            text = self.run([self.nvcc, "-std=c++17", "-ptx", f"-arch={arch}", f"-rdc={'true' if rdc else 'false'}",
+                             f"-I{include or self.include}", source, "-o", out], want=out)
+            if self.ptxas.exists():
+                self.run([self.ptxas, f"-arch={arch}", *(["-c"] if rdc else []), out, "-o", out.with_suffix(".cubin")])
+            return text

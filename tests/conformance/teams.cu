@@ -1,0 +1,298 @@
+// Teams: the predefined ones, strided splits of splits, translation between any two, life and death, bad arguments.
+//
+//   teams [--cases C] [--seed S] [--nodes K]     K: as given to `causeway run --nodes`
+#include "harness.hpp"
+
+using namespace conformance;
+
+namespace {
+
+/// A team as all PEs know it: its members, in order, as PEs of the world. The handle is each PE's own.
+struct Model {
+  std::vector<int> members;
+  nvshmem_team_t handle = NVSHMEM_TEAM_INVALID;
+  int number_of(int pe) const {
+    for (size_t i = 0; i < members.size(); ++i)
+      if (members[i] == pe) return int(i);
+    return -1;
+  }
+  int size() const { return int(members.size()); }
+};
+
+struct Bench {
+  Suite& suite;
+  int *source, *dest;  // symmetric: one word, and a word for each PE
+  int* answers;        // of a kernel
+
+  explicit Bench(Suite& s) : suite(s) {
+    CHECK(source = static_cast<int*>(nvshmem_malloc(sizeof(int))));
+    CHECK(dest = static_cast<int*>(nvshmem_malloc(size_t(suite.pes) * sizeof(int))));
+    CHECK(cudaMalloc(&answers, 4 * sizeof(int)));
+  }
+  void free() {
+    CHECK(cudaFree(answers));
+    nvshmem_free(dest);
+    nvshmem_free(source);
+  }
+};
+
+__global__ void ask(nvshmem_team_t team, int pe, nvshmem_team_t other, int* answers) {
+  answers[0] = nvshmem_team_my_pe(team);
+  answers[1] = nvshmem_team_n_pes(team);
+  answers[2] = nvshmem_team_translate_pe(team, pe, other);
+  answers[3] = nvshmem_team_translate_pe(other, pe, team);
+}
+
+// ---------------------------------------------------------------- checks
+
+/// What a PE of the team sees of it; others hold an invalid handle.
+void check_team(Bench& b, const Model& team) {
+  Suite& suite = b.suite;
+  const int number = team.number_of(suite.me);
+  if (number < 0) suite.equal(team.handle, int(NVSHMEM_TEAM_INVALID), "handle of a PE that is no member");
+  suite.equal(nvshmem_team_my_pe(team.handle), number, "team_my_pe");
+  suite.equal(nvshmem_team_n_pes(team.handle), number < 0 ? -1 : team.size(), "team_n_pes");
+}
+
+/// PEs of one team as numbers of another, from the host and in a kernel; -1 where there is none.
+void check_translation(Bench& b, Random& random, const Model& from, const Model& to) {
+  Suite& suite = b.suite;
+  const bool known = from.number_of(suite.me) >= 0 && to.number_of(suite.me) >= 0;
+  const auto expected = [&](const Model& source, const Model& target, int pe) {
+    return known && pe >= 0 && pe < source.size() ? target.number_of(source.members[size_t(pe)]) : -1;
+  };
+  for (int pe = -1; pe <= from.size(); ++pe)
+    if (!suite.equal(nvshmem_team_translate_pe(from.handle, pe, to.handle), expected(from, to, pe), "team_translate_pe")) break;
+  const int pe = random.between(-1, from.size());
+  ask<<<1, 1, 0, suite.stream>>>(from.handle, pe, to.handle, b.answers);
+  CHECK(cudaGetLastError());
+  int answers[4] = {};
+  copy(answers, b.answers, sizeof answers, suite.stream);
+  suite.equal(answers[0], from.number_of(suite.me), "team_my_pe in a kernel");
+  suite.equal(answers[1], from.number_of(suite.me) < 0 ? -1 : from.size(), "team_n_pes in a kernel");
+  suite.equal(answers[2], expected(from, to, pe), "team_translate_pe in a kernel");
+  suite.equal(answers[3], expected(to, from, pe), "team_translate_pe in a kernel, backwards");
+}
+
+/// The members collect their numbers: the team works, and its order is the model's.
+void check_use(Bench& b, const Model& team) {
+  Suite& suite = b.suite;
+  if (team.number_of(suite.me) < 0) return;
+  copy(b.source, &suite.me, sizeof(int), suite.stream);
+  suite.equal(nvshmem_int_fcollect(team.handle, b.dest, b.source, 1), 0, "status of fcollect");
+  std::vector<int> got(team.members.size(), -1);
+  copy(got.data(), b.dest, got.size() * sizeof(int), suite.stream);
+  suite.same(got.data(), team.members.data(), got.size() * sizeof(int), "members collected");
+  suite.equal(nvshmem_barrier(team.handle), 0, "status of barrier");
+}
+
+/// What this split of `parent` must answer and make.
+bool split_model(const Model& parent, int start, int stride, int size, Model* made) {
+  if (start < 0 || start >= parent.size() || size < 1 || size > parent.size()) return false;
+  if (stride == 0 && size > 1) return false;
+  const long last = start + long(size - 1) * stride;
+  if (last < 0 || last >= parent.size()) return false;
+  for (int i = 0; i < size; ++i) made->members.push_back(parent.members[size_t(start + i * stride)]);
+  return true;
+}
+
+void draw_split(Random& random, int parent_size, int* start, int* stride, int* size) {
+  *start = random.between(0, parent_size - 1);
+  *stride = random.between(1, 3);
+  if (random.chance(40)) *stride = -*stride;
+  const int room = (*stride > 0 ? parent_size - 1 - *start : *start) / std::abs(*stride) + 1;
+  *size = random.chance(20) ? 1 : random.between(1, room);
+}
+
+/// Called by all members of the parent; others learn the model only.
+Model split(Suite& suite, const Model& parent, int start, int stride, int size) {
+  Model made;
+  const bool good = split_model(parent, start, stride, size, &made);
+  if (parent.number_of(suite.me) < 0) return made;
+  made.handle = 12345;
+  Silence silence;
+  nvshmem_team_config_t config = NVSHMEM_TEAM_CONFIG_INITIALIZER;
+  const int status = nvshmem_team_split_strided(parent.handle, start, stride, size, start % 2 ? &config : nullptr, 0, &made.handle);
+  if (good != (status == 0))
+    suite.wrong("split(start %d, stride %d, size %d) of %d PEs: status %d", start, stride, size, parent.size(), status);
+  if (!good) suite.equal(made.handle, int(NVSHMEM_TEAM_INVALID), "new_team after a failed split");
+  return made;
+}
+
+Model world(Suite& suite) {
+  Model model;
+  for (int pe = 0; pe < suite.pes; ++pe) model.members.push_back(pe);
+  model.handle = NVSHMEM_TEAM_WORLD;
+  return model;
+}
+
+// ---------------------------------------------------------------- cases
+
+/// Every PE's list of a predefined team: those in one list must have the same list.
+void run_predefined(Bench& b, Random& random, nvshmem_team_t handle, int nodes) {
+  Suite& suite = b.suite;
+  const int size = nvshmem_team_n_pes(handle);
+  if (size < 1) {  // nodes of uneven sizes: SAME_MYPE_NODE need not exist
+    if (handle != NVSHMEMX_TEAM_SAME_MYPE_NODE) suite.wrong("team %d has %d PEs", handle, size);
+    nvshmem_barrier_all();
+    return;
+  }
+  Model model;
+  model.handle = handle;
+  for (int number = 0; number < size; ++number)
+    model.members.push_back(nvshmem_team_translate_pe(handle, number, NVSHMEM_TEAM_WORLD));
+  check_team(b, model);
+  check_translation(b, random, model, world(suite));
+  for (int number = 1; number < size; ++number)
+    if (model.members[size_t(number)] <= model.members[size_t(number) - 1]) suite.wrong("members are not in order");
+  suite.equal(model.number_of(suite.me), nvshmem_team_my_pe(handle), "own number");
+  check_use(b, model);
+
+  std::vector<int> row(size_t(suite.pes), -1), all(row.size() * row.size());
+  std::copy(model.members.begin(), model.members.end(), row.begin());
+  int* table = static_cast<int*>(nvshmem_malloc(all.size() * sizeof(int) + row.size() * sizeof(int)));
+  CHECK(table);
+  copy(table + all.size(), row.data(), row.size() * sizeof(int), suite.stream);
+  CHECK(nvshmem_int_fcollect(NVSHMEM_TEAM_WORLD, table, table + all.size(), row.size()));
+  copy(all.data(), table, all.size() * sizeof(int), suite.stream);
+  for (int member : model.members)
+    suite.same(&all[size_t(member) * row.size()], row.data(), row.size() * sizeof(int), "a member's view of the team");
+  if (handle == NVSHMEM_TEAM_WORLD || handle == NVSHMEM_TEAM_SHARED) suite.equal(size, suite.pes, "size on one host");
+  int first_members = 0;  // how many different teams there are
+  for (int pe = 0; pe < suite.pes; ++pe) first_members += all[size_t(pe) * row.size()] == pe;
+  if (handle == NVSHMEMX_TEAM_NODE) suite.equal(first_members, nodes, "number of nodes");
+  if (handle == NVSHMEMX_TEAM_SAME_MYPE_NODE) {  // one PE of each node, all with the same number there
+    suite.equal(size, nodes, "PEs with one's number in their nodes");
+    copy(b.source, &(row[0] = nvshmem_team_my_pe(NVSHMEMX_TEAM_NODE)), sizeof(int), suite.stream);
+    CHECK(nvshmem_barrier(handle));
+    for (int member : model.members) suite.equal(nvshmem_int_g(b.source, member), row[0], "a member's number in its node");
+    CHECK(nvshmem_barrier(handle));
+  }
+  nvshmem_free(table);
+}
+
+/// A growing and shrinking set of teams, splits of splits, now and then with bad arguments.
+void run_tree(Bench& b, Random& random) {
+  Suite& suite = b.suite;
+  std::vector<Model> teams{world(suite)};
+  for (int step = 0; step < 12; ++step) {
+    const size_t index = random.below(teams.size());
+    if (index > 0 && random.chance(25)) {
+      Model gone = teams[index];
+      teams.erase(teams.begin() + long(index));
+      if (gone.number_of(suite.me) >= 0) {
+        nvshmem_team_destroy(gone.handle);
+        suite.equal(nvshmem_team_n_pes(gone.handle), -1, "team_n_pes of a destroyed team");
+        suite.equal(nvshmem_team_my_pe(gone.handle), -1, "team_my_pe of a destroyed team");
+        suite.equal(nvshmem_team_translate_pe(gone.handle, 0, NVSHMEM_TEAM_WORLD), -1, "translation from a destroyed team");
+        suite.equal(nvshmem_team_translate_pe(NVSHMEM_TEAM_WORLD, suite.me, gone.handle), -1, "translation to a destroyed team");
+      }
+      continue;
+    }
+    int start = 0, stride = 1, size = 1;
+    draw_split(random, teams[index].size(), &start, &stride, &size);
+    if (random.chance(25)) size += random.between(-3, 3);
+    if (random.chance(15)) start += random.between(-20, 20);
+    if (random.chance(10)) stride = random.between(-20, 20);
+    Model made = split(suite, teams[index], start, stride, size);
+    if (made.members.empty()) continue;
+    check_team(b, made);
+    check_use(b, made);
+    teams.push_back(made);
+    check_translation(b, random, made, teams[random.below(teams.size())]);
+    check_translation(b, random, teams[random.below(teams.size())], teams[random.below(teams.size())]);
+  }
+  for (const Model& team : teams) check_use(b, team);
+  for (size_t i = teams.size(); i-- > 1;)
+    if (teams[i].number_of(suite.me) >= 0) nvshmem_team_destroy(teams[i].handle);
+  nvshmem_barrier_all();
+}
+
+/// 200 teams at a time, all of which work.
+void run_many(Bench& b, Random& random) {
+  std::vector<Model> teams;
+  const Model all = world(b.suite);
+  for (int i = 0; i < 200; ++i) {
+    int start = 0, stride = 1, size = 1;
+    draw_split(random, all.size(), &start, &stride, &size);
+    teams.push_back(split(b.suite, all, start, stride, size));
+  }
+  for (size_t i = 0; i < teams.size(); ++i) {
+    check_team(b, teams[i]);
+    if (i % 8 == 0) check_translation(b, random, teams[i], teams[random.below(teams.size())]);
+    check_use(b, teams[i]);
+  }
+  for (const Model& team : teams)
+    if (team.number_of(b.suite.me) >= 0) nvshmem_team_destroy(team.handle);
+  nvshmem_barrier_all();
+}
+
+/// Slots are used again, also after teams that met a different number of times.
+void run_churn(Bench& b, Random& random, int count) {
+  const Model all = world(b.suite);
+  Model kept = split(b.suite, all, 0, 1, all.size());
+  for (int i = 0; i < count; ++i) {
+    int start = 0, stride = 1, size = 1;
+    draw_split(random, all.size(), &start, &stride, &size);
+    Model made = split(b.suite, all, start, stride, size);
+    check_team(b, made);
+    const int uses = i % 10 == 0 ? random.between(0, 3) : 0;
+    for (int use = 0; use < uses; ++use) check_use(b, made);
+    if (made.number_of(b.suite.me) >= 0) nvshmem_team_destroy(made.handle);
+  }
+  check_use(b, kept);
+  nvshmem_team_destroy(kept.handle);
+  nvshmem_barrier_all();
+}
+
+void run_bad_arguments(Bench& b, Random& random) {
+  Silence silence;
+  Suite& suite = b.suite;
+  const int pes = suite.pes;
+  const Model all = world(suite);
+  const int bad[][3] = {{-1, 1, 1},      {pes, 1, 1},  {0, 1, 0},          {0, 1, -1},        {0, 1, pes + 1},
+                        {0, 0, 2},       {1, 1, pes},  {0, pes + 1, 2},    {0, -1, 2},        {0, 1 << 30, 3},
+                        {pes - 1, 1, 2}, {0, 1, 1 << 30}, {-(1 << 30), 1, 1}, {pes - 1, -1, pes + 1}};
+  for (const auto& row : bad) {
+    Model made;
+    if (split_model(all, row[0], row[1], row[2], &made)) suite.wrong("the test itself: this split is good");
+    split(suite, all, row[0], row[1], row[2]);
+  }
+  for (nvshmem_team_t parent : {nvshmem_team_t{-7}, nvshmem_team_t{12345}, nvshmem_team_t{1 << 30}}) {
+    nvshmem_team_t made = 99;
+    if (nvshmem_team_split_strided(parent, 0, 1, 1, nullptr, 0, &made) == 0) suite.wrong("split of team %d: status 0", parent);
+    suite.equal(made, int(NVSHMEM_TEAM_INVALID), "new_team of a bad parent");
+    suite.equal(nvshmem_team_n_pes(parent), -1, "team_n_pes of a bad team");
+    suite.equal(nvshmem_team_my_pe(parent), -1, "team_my_pe of a bad team");
+  }
+  nvshmem_team_t made = 99;
+  nvshmem_team_split_strided(NVSHMEM_TEAM_INVALID, 0, 1, 1, nullptr, 0, &made);
+  suite.equal(made, int(NVSHMEM_TEAM_INVALID), "new_team of the invalid team");
+  if (nvshmem_team_split_strided(NVSHMEM_TEAM_WORLD, 0, 1, pes, nullptr, 0, nullptr) == 0) suite.wrong("new_team null: status 0");
+  nvshmem_team_destroy(NVSHMEM_TEAM_INVALID);
+  nvshmem_team_destroy(NVSHMEM_TEAM_WORLD);  // refused
+  check_use(b, all);
+  check_translation(b, random, all, all);
+  nvshmem_barrier_all();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Suite suite(argc, argv);
+  int nodes = 1;
+  for (size_t i = 0; i + 1 < suite.rest.size(); ++i)
+    if (suite.rest[i] == "--nodes") nodes = std::atoi(suite.rest[i + 1].c_str());
+  suite.init();
+  nodes = std::min(nodes, suite.pes);
+  Bench bench(suite);
+  const nvshmem_team_t predefined[] = {NVSHMEM_TEAM_WORLD, NVSHMEM_TEAM_SHARED, NVSHMEMX_TEAM_NODE, NVSHMEMX_TEAM_SAME_MYPE_NODE};
+  suite.family("teams.predefined", 4, [&](Random& random, int index) { run_predefined(bench, random, predefined[index], nodes); });
+  suite.family("teams.tree", suite.cases, [&](Random& random, int) { run_tree(bench, random); });
+  suite.family("teams.bad arguments", 1, [&](Random& random, int) { run_bad_arguments(bench, random); });
+  suite.family("teams.200 live", 1, [&](Random& random, int) { run_many(bench, random); });
+  const int churn = std::max(1, (suite.pes > 4 ? 500 : 2000) * std::min(suite.cases, 30) / 30);
+  suite.family("teams.churn", 1, [&](Random& random, int) { run_churn(bench, random, churn); });
+  bench.free();
+  return suite.finish();
+}

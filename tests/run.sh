@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# `./causeway test [--full]`: builds everything and runs all tests. --full is the acceptance run: long seeded sweeps, many
+# random cases, and all conformance programs under both sanitizers.
+set -euo pipefail
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+jobs=$(nproc)
+full=OFF
+for argument in "$@"; do
+  case $argument in
+    --full) full=ON ;;
+    *) echo "causeway test: $argument is not known; accepted: --full" >&2; exit 2 ;;
+  esac
+done
+
+passed=0 failed=0
+say() { printf '== %s\n' "$*"; }
+
+# step NAME COMMAND...: runs it, shows the end of its output if it fails
+step() {
+  local name=$1; shift
+  local log=$root/build/test.$name.log start=$SECONDS
+  if "$@" > "$log" 2>&1; then
+    passed=$((passed + 1))
+    say "$name: ok ($((SECONDS - start)) s)"
+  else
+    failed=$((failed + 1))
+    say "$name: FAILED ($((SECONDS - start)) s)"
+    tail -n 60 "$log"
+  fi
+}
+
+configure_and_build() {
+  local preset=$1; shift
+  cmake --preset "$preset" "$@" && cmake --build --preset "$preset" -j "$jobs"
+}
+
+run_tests() {
+  local preset=$1; shift
+  ctest --test-dir "$root/build/$preset" --output-on-failure -j "$jobs" "$@"
+}
+
+mkdir -p "$root/build"
+"$root/causeway" --prepare
+cd "$root"
+
+step build_cpu configure_and_build cpu -DCAUSEWAY_TESTS=ON -DCAUSEWAY_TEST_FULL=$full
+step tests run_tests cpu
+tail -n 8 "$root/build/test.tests.log" | grep 'tests passed' || true
+step tidy python3 -B tools/tidy.py
+
+if command -v nvcc > /dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
+  export PATH=$PATH:/usr/local/cuda/bin
+  step build_cuda configure_and_build cuda -DCAUSEWAY_TESTS=OFF -DCAUSEWAY_CUDA_ARCHITECTURES=90
+  step ptx python3 -B tests/codegen/check.py --include "$root/build/cpu/include" --nvcc "$(command -v nvcc)"
+  step cuda_programs "$root/tests/build_cuda_programs.sh" "$root/build/cuda/bin/causeway"
+else
+  say "no nvcc here: the CUDA machine is not compiled"
+fi
+
+# A sample under the sanitizers; all of it with --full.
+sample=(-L sample)
+[ $full = ON ] && sample=(-L conformance)
+step build_asan configure_and_build cpu-asan -DCAUSEWAY_TESTS=ON -DCAUSEWAY_TEST_SAMPLE=ON
+step asan run_tests cpu-asan "${sample[@]}"
+step build_tsan configure_and_build cpu-tsan -DCAUSEWAY_TESTS=ON -DCAUSEWAY_TEST_SAMPLE=ON
+step tsan run_tests cpu-tsan -L sample
+
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
