@@ -19,20 +19,20 @@ from typing import NamedTuple
 CPP = {".cpp", ".hpp", ".h", ".cu", ".cuh"}
 HEADERS = {".hpp", ".h", ".cuh"}
 OTHER = {".py", ".sh", ".cmake"}
-LIBRARY = {"api", "backend", "base", "bootstrap", "coll", "heap", "include", "machine", "order", "rma", "runtime", "signal",
-           "team", "transport"}
+LIBRARY = {"api", "backend", "base", "bootstrap", "coll", "heap", "include", "machine", "order", "rma", "runtime",
+           "signal", "team", "transport"}
 DOCUMENTED = {"base", "bootstrap", "heap", "runtime", "team", "transport"}
 LINES_MAX, FUNCTION_LINES_MAX, LONG_SHARE_MAX, COLUMNS_MAX = 400, 70, 0.02, 120
 
 ALLOWED = {  # (rule, file) -> why it is right there
-    ("spins", "emulator/runtime/driver_streams.cpp"): "an emulated stream's wait, which yields to the CPU machine's scheduler",
+    ("spins", "emulator/runtime/driver_streams.cpp"): "an emulated stream's wait; yields to the scheduler",
     ("spins", "machine/spin.hpp"): "the one wait loop",
     ("translation", "heap/heap_view.hpp"): "the one address translation",
     ("translation", "heap/heap.cpp"): "lays the heaps out, at multiples of the stride",
     ("translation", "heap/heap.hpp"): "says where the caller's own heap lies, before there is a DeviceWorld",
     ("exits", "bootstrap/hub_client.cpp"): "another PE's nvshmem_global_exit arrives",
-    ("pragma once", "emulator/include/causeway_emulator/error_list.h"): "a list that is included several times",
-    ("pragma once", "emulator/include/causeway_emulator/device_attribute_list.h"): "a list that is included several times",
+    ("pragma once", "emulator/include/causeway_emulator/error_list.h"): "a list, included several times",
+    ("pragma once", "emulator/include/causeway_emulator/device_attribute_list.h"): "a list, included several times",
 }
 
 
@@ -48,7 +48,7 @@ class Finding(NamedTuple):
 def blank(text):
     """The same text with comments, strings and characters turned into spaces, line by line."""
     token = re.compile(r'''//(?:[^\n\\]|\\.)*|/\*.*?\*/|R"([^(\s]*)\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"'''
-                       r'''|(?<![0-9a-fA-F])'(?:[^'\\\n]|\\.)+'''', re.S)
+                       r"|(?<![0-9a-fA-F])'(?:[^'\\\n]|\\.)+'", re.S)
     return token.sub(lambda m: re.sub(r"[^\n]", " ", m.group(0)), text)
 
 
@@ -66,9 +66,10 @@ class Source:
     def line_of(self, offset):
         return bisect.bisect_right(self.starts, offset) + 1
 
-    def finds(self, pattern, text, code=True, flags=0):
+    def finds(self, pattern, text, code=True):
         body = self.code if code else self.text
-        return [Finding(self.path, self.line_of(m.start()), text.format(m.group(0).strip())) for m in re.finditer(pattern, body, flags)]
+        return [Finding(self.path, self.line_of(m.start()), text.format(m.group(0).strip()))
+                for m in re.finditer(pattern, body)]
 
 
 def sources(root):
@@ -100,8 +101,8 @@ def machine_words(source):
                         "{} belongs in machine/ or emulator/: give it a name there")
 
 
-WATCHES = re.compile(r"\.load\s*\(|\bload_(?:acquire|relaxed)|__atomic_load|atomic_ref|atomic_load|\bvolatile\b|test_and_set"
-                     r"|(?<!compare)[._]exchange\w*\s*\(")
+WATCHES = re.compile(r"\.load\s*\(|\bload_(?:acquire|relaxed)|__atomic_load|atomic_ref|atomic_load|\bvolatile\b"
+                     r"|test_and_set|(?<!compare)[._]exchange\w*\s*\(")
 RESTS = re.compile(r"(?:[\w:]*\b)?(?:\w*pause|\w*yield|\w*sleep\w*|cpu_relax)\s*(?:<[^;]*>)?\([^;]*\)|continue|asm\b.*")
 LEAVES = re.compile(r"\bif\s*\(")
 
@@ -135,7 +136,8 @@ def without_exits(body):
 
 
 def spins(source):
-    if not source.cpp or source.folder in ("tests", "examples", "bench", "bootstrap") or source.path.startswith("machine/cpu/"):
+    outside = source.folder in ("tests", "examples", "bench", "bootstrap") or source.path.startswith("machine/cpu/")
+    if not source.cpp or outside:
         return []
     found, code = [], source.code
     for m in re.finditer(r"\b(while|for|do)\b\s*(?=[({])", code):
@@ -153,31 +155,35 @@ def spins(source):
         idle = body == ";" and m.group(1) == "while" and re.search(r"[*\[]|->", condition) and not re.search(
             r"\+\+|--|[^=!<>]=[^=]|\w\s*\(", condition[1:])
         if idle or (watched and rests_only(rest)):
-            found.append(Finding(source.path, source.line_of(m.start()), "a wait loop by hand: use spin_until (machine/spin.hpp)"))
+            line = source.line_of(m.start())
+            found.append(Finding(source.path, line, "a wait loop by hand: use spin_until (machine/spin.hpp)"))
     return found
 
 
 def translation(source):
     if not source.cpp or source.folder in ("tests", "examples", "bench"):
         return []
-    found = source.finds(r"\bheap_stride\w*\s*(?:\(\))?\s*\*(?=\s)|\s\*\s*(?:\w+(?:\.|->|\(\)\.))*heap_stride\w*|\bheap_base\s*\+",
-                         "a second address translation ({}): use at() of heap/heap_view.hpp")
+    found = source.finds(r"\bheap_stride\w*\s*(?:\(\))?\s*\*(?=\s)|\s\*\s*(?:\w+(?:\.|->|\(\)\.))*heap_stride\w*"
+                         r"|\bheap_base\s*\+", "a second address translation ({}): use at() of heap/heap_view.hpp")
     lines = {f.line for f in found}
     for number, line in enumerate(source.code.splitlines(), 1):
         scaled = re.search(r"\s\*\s(?:\w+(?:\.|->))*\w*stride\w*|\bstride\w*(?:\(\))?\s\*\s", line)
-        if scaled and number not in lines and re.search(r"char\*|void\*|reinterpret_cast|uintptr_t|\w*(?:address|base)\w*\b", line):
+        pointer = re.search(r"char\*|void\*|reinterpret_cast|uintptr_t|\w*(?:address|base)\w*\b", line)
+        if scaled and pointer and number not in lines:
             found.append(Finding(source.path, number, "pointer arithmetic by a stride: use at() of heap/heap_view.hpp"))
     return found
 
 
 def file_length(source):
-    over = len(source.lines) > LINES_MAX
-    return [Finding(source.path, len(source.lines), f"{len(source.lines)} lines, at most {LINES_MAX}: one idea a file")] if over else []
+    count = len(source.lines)
+    if count <= LINES_MAX:
+        return []
+    return [Finding(source.path, count, f"{count} lines, at most {LINES_MAX}: one idea a file")]
 
 
 def words(source):
-    return source.finds(r"\b(?:T[O]DO|FI[X]ME|X[X]X)\b|(?i:\bnot[ ]implemented\b|\bst[u]bs?\b)", "says {}: finish it or leave it out",
-                        code=False)
+    return source.finds(r"\b(?:T[O]DO|FI[X]ME|X[X]X)\b|(?i:\bnot[ ]implemented\b|\bst[u]bs?\b)",
+                        "says {}: finish it or leave it out", code=False)
 
 
 def first_line(source):
@@ -196,8 +202,8 @@ def pragma_once(source):
 
 
 def columns(source):
-    return [Finding(source.path, i, f"{len(line)} columns, at most {COLUMNS_MAX}") for i, line in enumerate(source.lines, 1)
-            if len(line) > COLUMNS_MAX]
+    return [Finding(source.path, i, f"{len(line)} columns, at most {COLUMNS_MAX}")
+            for i, line in enumerate(source.lines, 1) if len(line) > COLUMNS_MAX]
 
 
 def white_space(source):
@@ -209,8 +215,8 @@ def exits(source):
     if not source.cpp or source.folder not in LIBRARY | {"emulator"}:
         return []
     ends = [(first, first + count) for first, count, name in functions(source) if name.endswith("global_exit")]
-    return [f for f in source.finds(r"(?<![\w.>~])(?<!void )(?:std::|::)?\b(?:_exit|_Exit|quick_exit|exit|abort|terminate)\s*\(",
-                                    "{}...): the library ends no process; throw Error")
+    calls = r"(?<![\w.>~])(?<!void )(?:std::|::)?\b(?:_exit|_Exit|quick_exit|exit|abort|terminate)\s*\("
+    return [f for f in source.finds(calls, "{}...): the library ends no process; throw Error")
             if not any(first <= f.line < end for first, end in ends)]
 
 
@@ -223,7 +229,8 @@ def functions(source):
                 if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
     if not source.cpp:
         return []
-    code = re.sub(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", lambda m: re.sub(r"[^\n]", " ", m.group(0)), source.code, flags=re.M)
+    directive = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.M)
+    code = directive.sub(lambda m: re.sub(r"[^\n]", " ", m.group(0)), source.code)
     found, start, place = [], 0, 0
     mark = re.compile(r"[;{}(]")
     while (m := mark.search(code, place)):
@@ -235,7 +242,7 @@ def functions(source):
         if m.group(0) == "{":
             name = re.search(r"([~\w:]+|operator\s*\S+)\s*\(", head)
             plain = re.sub(r"\(.*\)", "()", head, flags=re.S)
-            if name and not re.search(r"\b(?:namespace|class|struct|enum|union|extern)\b[^()]*$|=\s*$|\bextern\s*$", plain):
+            if name and not re.search(r"\b(?:namespace|class|struct|enum|union|extern)\b[^()]*$|=\s*$", plain):
                 place = closing(code, m.start())
                 first = source.line_of(start + len(head) - len(head.lstrip()))
                 found.append((first, source.line_of(place - 1) - first + 1, name.group(1)))
@@ -257,7 +264,8 @@ def undocumented(source):
         elif re.match(r"namespace\b|\}  // namespace .*detail", line):
             private = False
         declared = re.match(r"(?:class|struct|enum(?: class)?) (\w+)[^;]*\{", line) or re.match(
-            r"(?!\s|using|return|template|namespace|static_assert|typedef|extern)[\w:<>\[\]&*, ]*[\w>&*] (\w+)\([^{]*(?:;|,|\{)?$", line)
+            r"(?!\s|using|return|template|namespace|static_assert|typedef|extern)"
+            r"[\w:<>\[\]&*, ]*[\w>&*] (\w+)\([^{]*(?:;|,|\{)?$", line)
         if not declared or private or "///" in line:
             continue
         above = i - 1
@@ -275,8 +283,8 @@ def spec_rows(root):
         return []
     table, text = runpy.run_path(str(path)), path.read_text().splitlines()
     bare = [row.name for row in list(table.get("OPS", [])) + list(table.get("FUNCTIONS", [])) if not row.doc.strip()]
-    return [Finding("api/spec.py", next((i for i, line in enumerate(text, 1) if f'"{name}"' in line), 1), f"{name} has no text")
-            for name in bare]
+    return [Finding("api/spec.py", next((i for i, line in enumerate(text, 1) if f'"{name}"' in line), 1),
+                    f"{name} has no text") for name in bare]
 
 
 FILE_RULES = {"machine words": machine_words, "spins": spins, "translation": translation, "file length": file_length,
@@ -287,17 +295,19 @@ FILE_RULES = {"machine words": machine_words, "spins": spins, "translation": tra
 def check(root):
     """(findings by rule, warnings, lines of sizes)."""
     files = list(sources(root))
-    found = {rule: [f for s in files if (rule, s.path) not in ALLOWED for f in test(s)] for rule, test in FILE_RULES.items()}
+    found = {rule: [f for s in files if (rule, s.path) not in ALLOWED for f in test(s)]
+             for rule, test in FILE_RULES.items()}
     every = [(s.path, *f) for s in files for f in functions(s)]
     long = [Finding(path, line, f"warning: {name} has {count} lines, above {FUNCTION_LINES_MAX}")
             for path, line, count, name in every if count > FUNCTION_LINES_MAX]
     share = len(long) / len(every) if every else 0
-    found["function length"] = [Finding(".", 1, f"{share:.1%} of functions have more than {FUNCTION_LINES_MAX} lines, at most "
-                                                f"{LONG_SHARE_MAX:.0%}")] if share > LONG_SHARE_MAX else []
+    too_many = f"{share:.1%} of functions have more than {FUNCTION_LINES_MAX} lines, at most {LONG_SHARE_MAX:.0%}"
+    found["function length"] = [Finding(".", 1, too_many)] if share > LONG_SHARE_MAX else []
     found["doc comments"] = spec_rows(root)
     bare = [f for s in files for f in undocumented(s)]
     sizes = sorted(((len(s.lines), s.path) for s in files), reverse=True)
-    summary = [f"{len(files)} files, median {statistics.median([n for n, _ in sizes]):.0f} lines" if sizes else "no files",
+    median = statistics.median([n for n, _ in sizes] or [0])
+    summary = [f"{len(files)} files, median {median:.0f} lines",
                "largest: " + ", ".join(f"{path} {count}" for count, path in sizes[:5]),
                f"{len(every)} functions, {len(long)} above {FUNCTION_LINES_MAX} lines ({share:.1%})",
                f"{len(bare)} public declarations without a /// comment (warnings)"]

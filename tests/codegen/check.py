@@ -56,7 +56,10 @@ def main():
     parser.add_argument("--self-test", action="store_true", help="prove that each rule can fail")
     options = parser.parse_args()
     toolchain = Toolchain(options.nvcc, options.include)
-    results = mutations.self_test(toolchain, options.arch, HERE) if options.self_test else check_all(toolchain, options.arch)
+    if options.self_test:
+        results = mutations.self_test(toolchain, options.arch, HERE)
+    else:
+        results = check_all(toolchain, options.arch)
     passed = failed = 0
     for title, problem in results:
         print(f"FAIL {title}: {problem}" if problem else f"ok   {title}", flush=True)

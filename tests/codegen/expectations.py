@@ -31,9 +31,11 @@ COPY_BLOCK = COPY + [at_least(1, SYNC_BLOCK, "block sync"), at_most(1, SYNC_BLOC
 COPY_WARP = COPY + [exactly(1, r"bar\.warp\.sync\b", "warp sync")]
 
 # signal/signal.hpp: a signal alone orders nothing; after a put, the leader's release is cumulative and the only fence.
-SIGNAL_OP = [exactly(1, r"st\.relaxed\.sys\b", "relaxed store"), exactly(1, r"red\.relaxed\.sys\S*\.add\b", "relaxed add"),
+SIGNAL_OP = [exactly(1, r"st\.relaxed\.sys\b", "relaxed store"),
+             exactly(1, r"red\.relaxed\.sys\S*\.add\b", "relaxed add"),
              NO_RELEASE, NO_FENCE, NO_CALL, no_local_memory()]
-PUT_SIGNAL = [exactly(1, r"st\.release\.sys\b", "releasing store"), exactly(1, r"red\.release\.sys\S*\.add\b", "releasing add"),
+PUT_SIGNAL = [exactly(1, r"st\.release\.sys\b", "releasing store"),
+              exactly(1, r"red\.release\.sys\S*\.add\b", "releasing add"),
               exactly(2, RELEASE, "releases"), NO_FENCE, NO_CALL, no_local_memory(), in_flight(8)]
 PUT_SIGNAL_BLOCK = PUT_SIGNAL + [one_thread(RELEASE, "one thread releases, once"),
                                  precedes(SYNC_BLOCK, RELEASE, "the block's sync precedes the release")]
@@ -46,7 +48,8 @@ LOOK = [exactly(1, LOAD, "load"), exactly(1, ACQUIRE, "acquire load"), NO_FENCE,
 # order/order.hpp
 FENCE_CALL = [exactly(1, r"fence\.acq_rel\.sys\b", "fence.acq_rel.sys"), exactly(1, FENCE, "fence"), straight_line(),
               no_local_memory()]
-QUIET = [exactly(1, r"fence\.sc\.sys\b", "fence.sc.sys"), exactly(1, FENCE, "fence"), straight_line(), no_local_memory()]
+QUIET = [exactly(1, r"fence\.sc\.sys\b", "fence.sc.sys"), exactly(1, FENCE, "fence"), straight_line(),
+         no_local_memory()]
 
 
 def meeting(fence):
@@ -65,8 +68,10 @@ BLOCK_ONCE = ONCE + [precedes(SYNC_BLOCK, FENCE, "the block's sync precedes the 
 FILES = {
     "p.cu": {f"p_{size}": p(size) for size in BITS},
     "g.cu": {f"g_{size}": g(size) for size in BITS},
-    "put.cu": {"putmem_block": COPY_BLOCK, "put_float_block": COPY_BLOCK, "put_float_warp": COPY_WARP, "put_float_thread": COPY},
-    "get.cu": {"getmem_block": COPY_BLOCK, "get_float_block": COPY_BLOCK, "get_float_warp": COPY_WARP, "get_float_thread": COPY},
+    "put.cu": {"putmem_block": COPY_BLOCK, "put_float_block": COPY_BLOCK,
+               "put_float_warp": COPY_WARP, "put_float_thread": COPY},
+    "get.cu": {"getmem_block": COPY_BLOCK, "get_float_block": COPY_BLOCK,
+               "get_float_warp": COPY_WARP, "get_float_thread": COPY},
     "signal.cu": {"signal_op": SIGNAL_OP, "put_signal_block": PUT_SIGNAL_BLOCK, "put_signal_thread": PUT_SIGNAL},
     "wait.cu": {"signal_wait": WAIT, "wait_any_comparison": WAIT, "test_once": LOOK, "signal_fetch": LOOK},
     "order.cu": {"fence": FENCE_CALL, "quiet": QUIET},

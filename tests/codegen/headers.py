@@ -20,14 +20,15 @@ def public_headers(include):
     return [str(p) for p in staged]
 
 
-def check(toolchain):
-    """Yields (what was compiled, problem or None)."""
-    for header in public_headers(toolchain.include):
+def check(toolchain, include=None, names=None):
+    """Yields (what was compiled, problem or None), for the toolchain's headers or those of another directory."""
+    include = include or toolchain.include
+    for header in names or public_headers(include):
         for name, (suffix, command) in COMPILERS.items():
             with tempfile.TemporaryDirectory() as folder:
                 unit = pathlib.Path(folder) / ("unit" + suffix)
                 unit.write_text(f"#include <{header}>\n#include <{header}>\nint main() {{ return 0; }}\n")
-                words = [w.format(include=toolchain.include, cuda=toolchain.cuda_include, nvcc=toolchain.nvcc,
+                words = [w.format(include=include, cuda=toolchain.cuda_include, nvcc=toolchain.nvcc,
                                   out=unit.with_suffix(".o")) for w in command.split()]
                 try:
                     toolchain.run(words + [unit])

@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from typing import NamedTuple
 
+import headers
 import ptx
 from expectations import FILES
 from toolchain import CompileError
@@ -29,7 +30,10 @@ G_BODY = r"(?=return machine::load_peer\(at\(world, source, pe\)\))"
 COPY_BODY = r"(?=group\.sync\(\);\n\})"
 SIGNAL_BODY = r"(CAUSEWAY_DEVICE void signal_op\([^)]*\) \{)"
 SENT = r"(put\(world, group, dest, source, bytes, pe\);\n  if \(!leads\(group\)\) return;)"
-FENCE, RELAXED8, RELAXED_LOAD8 = "machine::fence_acq_rel_sys(); ", "relaxed store of 8 bytes", "relaxed load of 8 bytes"
+POLL_BODY = r"(?=last = machine::load_acquire_sys\(variable\);)"
+FENCE = "machine::fence_acq_rel_sys(); "
+IN_FLIGHT = "a loop with 8 16-byte loads before its first store"
+SENDERS, WAITS = ("put_signal_block", "put_signal_thread"), ("signal_wait", "wait_any_comparison")
 COPIES = {"put.cu": ("putmem_block", "put_float_block", "put_float_warp", "put_float_thread"),
           "get.cu": ("getmem_block", "get_float_block", "get_float_warp", "get_float_thread")}
 
@@ -51,10 +55,11 @@ def copies():
     for file, kernels in COPIES.items():
         here = lambda name: f"{name}, {file}"
         yield Mutation(here("4 loads in flight"), "rma/copy.hpp", r"machine::Word16, 8>", "machine::Word16, 4>", file,
-                       each(kernels, "a loop with 8 16-byte loads before its first store"))
-        yield Mutation(here("each word stored at once"), "rma/copy.hpp", r"held\[k\] = machine::load_copy\(from \+ i \+ k \* step\);",
-                       "machine::store_copy(to + i + k * step, held[k] = machine::load_copy(from + i + k * step));", file,
-                       each(kernels, "a loop with 8 16-byte loads before its first store", "the main loop moves 16 bytes a step"))
+                       each(kernels, IN_FLIGHT))
+        yield Mutation(here("each word stored at once"), "rma/copy.hpp",
+                       r"held\[k\] = machine::load_copy\(from \+ i \+ k \* step\);",
+                       "machine::store_copy(to + i + k * step, held[k] = machine::load_copy(from + i + k * step));",
+                       file, each(kernels, IN_FLIGHT, "the main loop moves 16 bytes a step"))
         yield Mutation(here("4 bytes a step"), "rma/copy.hpp", r"copy_words<machine::Word16, 8>\(group, .*?words\);",
                        "copy_words<uint32_t, 8>(group, reinterpret_cast<uint32_t*>(to + head), "
                        "reinterpret_cast<const uint32_t*>(from + head), words * 4);", file,
@@ -72,14 +77,14 @@ def copies():
 
 
 MUTATIONS = [
-    Mutation("p: releasing store", "machine/machine_cuda.cuh", r"(store_peer\(T\* p, T value\) \{\s*)store_relaxed", r"\1store_release",
-             "p.cu", of_sizes("p", "relaxed store")),
+    Mutation("p: releasing store", "machine/machine_cuda.cuh", r"(store_peer\(T\* p, T value\) \{\s*)store_relaxed",
+             r"\1store_release", "p.cu", of_sizes("p", "relaxed store")),
     Mutation("p: two stores", "rma/rma.hpp", P_BODY, "machine::store_peer(at(world, dest, pe), value); ", "p.cu",
              elements("p", "exactly 1 store")),
     Mutation("p: a loop before, a fence, a local array", "rma/rma.hpp", P_BODY, SPIN + FENCE + DEPOT, "p.cu",
              elements("p", "no branch, loop or call", "no fence", "no local memory")),
-    Mutation("g: acquiring load", "machine/machine_cuda.cuh", r"(load_peer\(const T\* p\) \{\s*return )load_relaxed", r"\1load_acquire",
-             "g.cu", of_sizes("g", "relaxed load")),
+    Mutation("g: acquiring load", "machine/machine_cuda.cuh", r"(load_peer\(const T\* p\) \{\s*return )load_relaxed",
+             r"\1load_acquire", "g.cu", of_sizes("g", "relaxed load")),
     Mutation("g: two loads", "rma/rma.hpp", G_BODY, "machine::load_peer(at(world, source, pe)); ", "g.cu",
              elements("g", "exactly 1 load")),
     Mutation("g: a loop before, a fence, a local array", "rma/rma.hpp", G_BODY, SPIN + FENCE + DEPOT, "g.cu",
@@ -87,29 +92,31 @@ MUTATIONS = [
     *copies(),
     Mutation("signal_op: releases", "signal/signal.hpp", r"(add|store)_relaxed_sys", r"\1_release_sys", "signal.cu",
              {"signal_op": ("no release", "exactly 1 relaxed store", "exactly 1 relaxed add")}),
-    Mutation("signal_op: a fence, a call, a local array", "signal/signal.hpp", SIGNAL_BODY, r"\1 " + FENCE + CALLED + DEPOT,
-             "signal.cu", {"signal_op": ("no fence", "no call", "no local memory")}),
+    Mutation("signal_op: a fence, a call, a local array", "signal/signal.hpp", SIGNAL_BODY,
+             r"\1 " + FENCE + CALLED + DEPOT, "signal.cu", {"signal_op": ("no fence", "no call", "no local memory")}),
     Mutation("put_signal: no release", "signal/signal.hpp", r"(add|store)_release_sys", r"\1_relaxed_sys", "signal.cu",
-             each(("put_signal_block", "put_signal_thread"), "exactly 1 releasing store", "exactly 1 releasing add",
+             each(SENDERS, "exactly 1 releasing store", "exactly 1 releasing add",
                   "exactly 2 releases")),
     Mutation("put_signal: a fence, a call, a local array", "signal/signal.hpp", SENT, r"\1 " + FENCE + CALLED + DEPOT,
-             "signal.cu", each(("put_signal_block", "put_signal_thread"), "no fence", "no call", "no local memory")),
-    Mutation("put_signal: the first warp signals", "signal/signal.hpp", r"!leads\(group\)", "group.rank() >= 32", "signal.cu",
+             "signal.cu", each(SENDERS, "no fence", "no call", "no local memory")),
+    Mutation("put_signal: the first warp signals", "signal/signal.hpp", r"!leads\(group\)", "group.rank() >= 32",
+             "signal.cu",
              {"put_signal_block": ("one thread releases, once",)}),
     Mutation("put_signal: no block sync", "rma/rma.hpp", COPY_BODY, "return; ", "signal.cu",
              {"put_signal_block": ("the block's sync precedes the release",)}),
-    Mutation("put_signal: 4 loads in flight", "rma/copy.hpp", r"machine::Word16, 8>", "machine::Word16, 4>", "signal.cu",
-             each(("put_signal_block", "put_signal_thread"), "a loop with 8 16-byte loads before its first store")),
+    Mutation("put_signal: 4 loads in flight", "rma/copy.hpp", r"machine::Word16, 8>", "machine::Word16, 4>",
+             "signal.cu",
+             each(SENDERS, IN_FLIGHT)),
     Mutation("wait: relaxed polls, then a fence", "signal/signal.hpp", r"last = machine::load_acquire_sys\(variable\);",
              "last = machine::load_relaxed_sys(variable); machine::fence_acq_rel_sys();", "wait.cu",
-             each(("signal_wait", "wait_any_comparison"), "the polling loop loads by ld.acquire.sys alone", "no fence")),
-    Mutation("wait: another load a poll", "signal/signal.hpp", r"(?=last = machine::load_acquire_sys\(variable\);)",
+             each(WAITS, "the polling loop loads by ld.acquire.sys alone", "no fence")),
+    Mutation("wait: another load a poll", "signal/signal.hpp", POLL_BODY,
              "machine::load_relaxed_sys(variable); ", "wait.cu",
-             each(("signal_wait", "wait_any_comparison"), "the polling loop loads by ld.acquire.sys alone")),
-    Mutation("wait: a call a poll", "signal/signal.hpp", r"(?=last = machine::load_acquire_sys\(variable\);)", CALLED, "wait.cu",
-             each(("signal_wait", "wait_any_comparison"), "no call but to report, and none between polls")),
+             each(WAITS, "the polling loop loads by ld.acquire.sys alone")),
+    Mutation("wait: a call a poll", "signal/signal.hpp", POLL_BODY, CALLED, "wait.cu",
+             each(WAITS, "no call but to report, and none between polls")),
     Mutation("wait: a local store first", "signal/signal.hpp", r"T last\{\};", "T last{}; " + DEPOT, "wait.cu",
-             each(("signal_wait", "wait_any_comparison"), "no local store before the first poll")),
+             each(WAITS, "no local store before the first poll")),
     Mutation("test: relaxed load and a fence", "signal/signal.hpp", r"compare\(machine::load_acquire_sys\(variable\)",
              "compare((machine::fence_acq_rel_sys(), machine::load_relaxed_sys(variable))", "wait.cu",
              {"test_once": ("exactly 1 acquire load", "no fence")}),
@@ -120,16 +127,19 @@ MUTATIONS = [
     Mutation("signal_fetch: relaxed load and a fence", "api/dispatch.hpp", r"return machine::load_acquire_sys\(word\);",
              "machine::fence_acq_rel_sys(); return machine::load_relaxed_sys(word);", "wait.cu",
              {"signal_fetch": ("exactly 1 acquire load", "no fence")}),
-    Mutation("signal_fetch: two loads, a loop, a local array", "api/dispatch.hpp", r"(?=return machine::load_acquire_sys\(word\);)",
+    Mutation("signal_fetch: two loads, a loop, a local array", "api/dispatch.hpp",
+             r"(?=return machine::load_acquire_sys\(word\);)",
              "const DeviceWorld& world = unit::world(); machine::load_relaxed_sys(word); " + SPIN + DEPOT, "wait.cu",
              {"signal_fetch": ("exactly 1 load", "no branch, loop or call", "no local memory")}),
     Mutation("fence: of the other kind", "order/order.hpp", r"fence_acq_rel_sys", "fence_sc_sys", "order.cu",
              {"fence": ("exactly 1 fence.acq_rel.sys",)}),
-    Mutation("fence: two, a loop, a local array", "order/order.hpp", ORDER_BODY, r"\1 world\2 " + FENCE + SPIN + DEPOT, "order.cu",
+    Mutation("fence: two, a loop, a local array", "order/order.hpp", ORDER_BODY, r"\1 world\2 " + FENCE + SPIN + DEPOT,
+             "order.cu",
              {"fence": ("exactly 1 fence", "no branch, loop or call", "no local memory")}),
     Mutation("quiet: of the other kind", "order/order.hpp", r"fence_sc_sys", "fence_acq_rel_sys", "order.cu",
              {"quiet": ("exactly 1 fence.sc.sys",)}),
-    Mutation("quiet: two, a loop, a local array", "order/order.hpp", QUIET_BODY, r"\1 world\2 " + FENCE + SPIN + DEPOT, "order.cu",
+    Mutation("quiet: two, a loop, a local array", "order/order.hpp", QUIET_BODY, r"\1 world\2 " + FENCE + SPIN + DEPOT,
+             "order.cu",
              {"quiet": ("exactly 1 fence", "no branch, loop or call", "no local memory")}),
 ]
 
@@ -153,8 +163,8 @@ MUTATIONS += [
              r"if (completes == Completes::yes) quiet(world); else fence(world); \1", "barrier.cu",
              {**each(LED, "one thread fences, once"),
               **each(("barrier_all_block", "sync_all_block"), "the block's sync precedes the fence")}),
-    Mutation("barrier: a local store before the polls", MEET, r"(const uint64_t epoch = \*team\.epoch \+ 1;)", DEPOT + r"\1",
-             "barrier.cu", each(BARRIERS + SYNCS, "no local store before the first poll")),
+    Mutation("barrier: a local store before the polls", MEET, r"(const uint64_t epoch = \*team\.epoch \+ 1;)",
+             DEPOT + r"\1", "barrier.cu", each(BARRIERS + SYNCS, "no local store before the first poll")),
 ]
 
 
@@ -165,19 +175,39 @@ def failing(file, text):
             if name not in found or rule.problem(found[name])}
 
 
+def copy_of_headers(toolchain, folder):
+    """A copy of the include directory whose files are no links to the sources."""
+    copy = pathlib.Path(folder) / "include"
+    shutil.copytree(toolchain.include, copy, ignore=lambda _, names: [
+        n for n in names if "." in n and not n.endswith((".h", ".hpp", ".cuh"))])
+    return copy
+
+
+def spoil(header, old, new):
+    """How often the pattern occurred, and was replaced."""
+    text, count = re.subn(old, new, header.read_text(), flags=re.S)
+    header.write_text(text)
+    return count
+
+
 def spoiled(toolchain, mutation, arch, here):
     """What fails once the mutation is made; None where its text does not occur."""
     with tempfile.TemporaryDirectory() as folder:
-        copy = pathlib.Path(folder) / "include"
-        shutil.copytree(toolchain.include, copy, ignore=lambda _, names: [
-            n for n in names if "." in n and not n.endswith((".h", ".hpp", ".cuh"))])
-        header = copy / "causeway" / mutation.header
-        text, count = re.subn(mutation.old, mutation.new, header.read_text(), flags=re.S)
-        if count == 0:
+        copy = copy_of_headers(toolchain, folder)
+        if not spoil(copy / "causeway" / mutation.header, mutation.old, mutation.new):
             return None
-        header.unlink()  # staged files may be links to the sources
-        header.write_text(text)
         return failing(mutation.file, toolchain.ptx(here / mutation.file, arch, include=copy))
+
+
+def header_self_test(toolchain):
+    """A header that cannot be included twice must be noticed by every compiler."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = copy_of_headers(toolchain, folder)
+        for name in ("nvshmem.h", "causeway/api/types.h"):
+            spoil(copy / name, "#pragma once", "")
+        for title, problem in headers.check(toolchain, copy, ["nvshmem.h"]):
+            noticed = problem and re.search("redefin|already|previous|conflict", problem)
+            yield f"no #pragma once, {title}", None if noticed else f"not noticed ({problem})"
 
 
 def self_test(toolchain, arch, here):
@@ -194,14 +224,14 @@ def self_test(toolchain, arch, here):
             yield mutation.name, f"{mutation.old!r} does not occur in {mutation.header}: mend the mutation"
             continue
         broken[mutation.file] |= now
-        wanted = {(kernel, rule) for kernel, rules in mutation.noticed.items() for rule in
-                  (r if r.startswith(("exactly", "at ", "no ", "a ", "the ", "one ")) else f"exactly 1 {r}" for r in rules)}
+        wanted = {(kernel, rule) for kernel, rules in mutation.noticed.items() for rule in rules}
         unknown = wanted - {(k, r.text) for k, rules in FILES[mutation.file].items() for r in rules}
         missed = sorted(wanted - now)
         already = sorted(wanted & sound[mutation.file])
         note = f" ({len(already)} failed before it, too)" if already else ""
         yield mutation.name + note, (f"no such rules: {sorted(unknown)}" if unknown else
                                      f"not noticed by {missed}" if missed else None)
+    yield from header_self_test(toolchain)
     for file, expected in FILES.items():
         for kernel, rules in expected.items():
             for rule in rules:

@@ -70,8 +70,10 @@ class Kernel:
                 pending = labels
             else:
                 predicate = re.match(r"@!?(%\w+)\s+", text)
-                self.instructions.append(
-                    Instruction(text[predicate.end():] if predicate else text, predicate.group(1) if predicate else "", labels))
+                if predicate:
+                    self.instructions.append(Instruction(text[predicate.end():], predicate.group(1), labels))
+                else:
+                    self.instructions.append(Instruction(text, "", labels))
         self._link(tables)
 
     def _link(self, tables):
@@ -119,7 +121,8 @@ class Kernel:
             members = sorted(forward[i] & backward[i])
             done.update(members)
             inside = set(members)
-            heads = [j for p in range(len(self.instructions)) if p not in inside for j in self.successors[p] if j in inside]
+            heads = [j for p, following in enumerate(self.successors) if p not in inside
+                     for j in following if j in inside]
             head = members.index(heads[0]) if heads else 0
             found.append(members[head:] + members[:head])
         return found

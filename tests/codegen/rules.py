@@ -128,7 +128,7 @@ def one_thread(pattern, what):
         return False
 
     def chooses(k, predicate):
-        made = [x for x in k.instructions if x.registers and x.registers[0] == predicate and not x.opcode.startswith("bra")]
+        made = [x for x in k.instructions if x.registers and x.registers[0] == predicate]
         return all(re.match(r"setp\.(?:eq|ne)|(?:and|or|not|xor)\.pred", x.text) for x in made) and \
             k.depends_on_thread(predicate)
 

@@ -1,4 +1,4 @@
-# The compilers as the checks use them: each call compiles one file and answers with text or with the compiler's complaint.
+# The compilers as the checks use them: a call compiles one file and answers with text or the compiler's complaint.
 import pathlib
 import shutil
 import subprocess
@@ -6,7 +6,7 @@ import tempfile
 
 
 class CompileError(Exception):
-    """A compiler said no; the text is the first lines of what it said."""
+    """A compiler said no; the text is the first errors that it named."""
 
 
 class Toolchain:
@@ -24,7 +24,8 @@ class Toolchain:
     def run(self, command, want=None):
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True, errors="replace")
         if done.returncode != 0:
-            raise CompileError("; ".join((done.stderr + done.stdout).strip().splitlines()[:3]))
+            said = (done.stderr + done.stdout).strip().splitlines()
+            raise CompileError("; ".join(([line for line in said if "error" in line] or said)[:3]))
         return want.read_text() if want else ""
 
     def ptx(self, source, arch, rdc=False, include=None):

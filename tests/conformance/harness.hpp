@@ -219,7 +219,7 @@ class Suite {
   int failures() const { return total_; }
 
  private:
-  static constexpr int kMessages = 5;  // a family; the first ones tell
+  static constexpr int kMessages = 3;  // a family, a PE: the first ones tell
 
   // The PEs tell each other. Two sets of words, since a PE may close the next family while another still reads.
   void close(int count) {
