@@ -9,13 +9,13 @@
 namespace causeway::api {
 
 /// Prints and records a misuse of `name`; value and limit belong to the text.
-CAUSEWAY_DEVICE_OUT_OF_LINE void misuse(const DeviceWorld& world, const char* name, const char* problem, long long value,
-                                        long long limit) {
+CAUSEWAY_DEVICE_OUT_OF_LINE void misuse(const DeviceWorld& world, const char* name, const char* problem,
+                                        long long value, long long limit) {
 #if defined(CAUSEWAY_CPU)
   machine::note_misuse(name, problem, value, limit);
 #else
-  printf("causeway: PE %d: %s: %s (value %lld, limit %lld); the call does nothing\n", world.pe, name, problem, value,
-         limit);
+  CAUSEWAY_DEVICE_PRINT("causeway: PE %d: %s: %s (value %lld, limit %lld); the call does nothing\n", world.pe, name,
+                        problem, value, limit);
 #endif
   record_fault(world, name, problem, -1, nullptr, static_cast<uint64_t>(limit), static_cast<uint64_t>(value));
 }

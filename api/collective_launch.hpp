@@ -16,10 +16,10 @@ namespace causeway::api {
 inline int largest_grid(const void* func, dim3 block, size_t shared_bytes, int* grid) {
   int device = 0, blocks = 0, multiprocessors = 0;
   cudaError_t status = cudaGetDevice(&device);
+  if (status == cudaSuccess) status = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
   if (status == cudaSuccess)
-    status = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
-  if (status == cudaSuccess)
-    status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, func, int(block.x * block.y * block.z), shared_bytes);
+    status =
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, func, int(block.x * block.y * block.z), shared_bytes);
   if (status != cudaSuccess) {
     cudaGetLastError();
     return int(status);
@@ -47,7 +47,8 @@ inline int nvshmemx_collective_launch(const void* func, dim3 gridDims, dim3 bloc
   if (gridDims.x == 0 && gridDims.y == 0 && gridDims.z == 0) {
     int grid = 0;
     if (const int status = causeway::api::largest_grid(func, blockDims, sharedMem, &grid))
-      return causeway_launch_failed(__func__, cudaGetErrorString(cudaError_t(status)), NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED);
+      return causeway_launch_failed(__func__, cudaGetErrorString(cudaError_t(status)),
+                                    NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED);
     gridDims = dim3(unsigned(grid), 1, 1);
   }
   // Cooperative: the runtime refuses a grid whose blocks cannot all run at the same time.

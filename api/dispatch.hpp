@@ -91,7 +91,8 @@ CAUSEWAY_DEVICE void signal_op(const char* name, Thread, uint64_t* word, uint64_
 
 template <class T>
 CAUSEWAY_DEVICE bool check_wait(const DeviceWorld& world, const char* name, const T* variable, int comparison) {
-  return check_symmetric(world, name, kVariableSymmetric, variable, sizeof(T)) && check_aligned(world, name, variable) &&
+  return check_symmetric(world, name, kVariableSymmetric, variable, sizeof(T)) &&
+         check_aligned(world, name, variable) &&
          check_range(world, name, "cmp must be one of NVSHMEM_CMP_* (0 to 5)", comparison, cmp_eq, cmp_ge);
 }
 
@@ -225,7 +226,8 @@ CAUSEWAY_DEVICE int fcollect(const char* name, Group group, nvshmem_team_t team,
 }
 
 template <class T, class Group>
-CAUSEWAY_DEVICE int sum_reduce(const char* name, Group group, nvshmem_team_t team, T* dest, const T* source, size_t count) {
+CAUSEWAY_DEVICE int sum_reduce(const char* name, Group group, nvshmem_team_t team, T* dest, const T* source,
+                               size_t count) {
   const DeviceWorld& world = unit::world();
   const TeamView* view = check_collective(world, name, team, dest, count * sizeof(T), source, count * sizeof(T));
   if (!view || !check_aligned(world, name, dest) || !check_aligned(world, name, source))

@@ -15,8 +15,8 @@ void check_symmetric(World& world, const char* argument, const void* address, si
   if (bytes == 0) return;
   const uint64_t offset = heap_offset(world.device_world(), address), mapped = world.heap().bytes();
   if (offset <= mapped && bytes <= mapped - offset) return;
-  fail(Status::invalid_value, "{} is {} ({} bytes): must lie in the caller's symmetric heap, {} to {}", argument, address,
-       bytes, static_cast<void*>(world.heap().own()), static_cast<void*>(world.heap().own() + mapped));
+  fail(Status::invalid_value, "{} is {} ({} bytes): must lie in the caller's symmetric heap, {} to {}", argument,
+       address, bytes, static_cast<void*>(world.heap().own()), static_cast<void*>(world.heap().own() + mapped));
 }
 
 void check_pe(World& world, int pe) {

@@ -49,8 +49,8 @@ inline void fence(const char*) {}
 
 // ---------------------------------------------------------------- signals and waits
 
-inline void put_signal_nbi(const char* name, void* dest, const void* source, size_t bytes, uint64_t* word, uint64_t value,
-                           int operation, int pe) {
+inline void put_signal_nbi(const char* name, void* dest, const void* source, size_t bytes, uint64_t* word,
+                           uint64_t value, int operation, int pe) {
   put_signal_on_stream(name, dest, source, bytes, word, value, operation, pe, own());
 }
 inline void put_signal(const char* name, void* dest, const void* source, size_t bytes, uint64_t* word, uint64_t value,
@@ -134,7 +134,8 @@ inline int broadcast(const char* name, int team, void* dest, const void* source,
   return guard(name, [&] {
     const DeviceWorld& world = check_collective(name, team, dest, bytes, source, bytes);
     check_root(name, team, root);
-    machine::launch(BroadcastKernel{world, world.teams_max + team, dest, source, bytes, root}, 1, machine::kStreamThreads, own());
+    machine::launch(BroadcastKernel{world, world.teams_max + team, dest, source, bytes, root}, 1,
+                    machine::kStreamThreads, own());
     machine_host::synchronize(own());
   });
 }
@@ -150,7 +151,8 @@ int sum_reduce(const char* name, int team, T* dest, const T* source, size_t coun
     const DeviceWorld& world = check_collective(name, team, dest, count * sizeof(T), source, count * sizeof(T));
     check_alignment(name, "dest", dest, sizeof(T));
     check_alignment(name, "source", source, sizeof(T));
-    machine::launch(SumKernel<T>{world, world.teams_max + team, dest, source, count}, 1, machine::kStreamThreads, own());
+    machine::launch(SumKernel<T>{world, world.teams_max + team, dest, source, count}, 1, machine::kStreamThreads,
+                    own());
     machine_host::synchronize(own());
   });
 }

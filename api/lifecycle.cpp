@@ -4,6 +4,7 @@
 #include <causeway/api/types.h>
 #include <causeway/bootstrap/unique_id.hpp>
 #include <causeway/runtime/pe_state.hpp>
+#include <causeway/runtime/machine_host.hpp>
 #include <causeway/runtime/world.hpp>
 #include <unistd.h>
 
@@ -20,17 +21,25 @@ void start(std::unique_ptr<Bootstrap> (*make)(const Settings&, const void*), con
     ++state.inits;
     return;
   }
-  Settings settings = read_settings(process_environment());
-  auto bootstrap = make(settings, argument);
-  state.world = std::make_unique<World>(std::move(bootstrap), std::move(settings));
+  try {
+    Settings settings = read_settings(process_environment());
+    auto bootstrap = make(settings, argument);
+    state.world = std::make_unique<World>(std::move(bootstrap), std::move(settings));
+  } catch (const std::exception& error) {
+    if (state.init_failure.empty()) state.init_failure = error.what();
+    throw;
+  }
   state.inits = 1;
+  state.init_failure.clear();
+  machine_host::listen_for_dumps();
 }
 
 std::unique_ptr<Bootstrap> by_environment(const Settings& settings, const void*) { return default_bootstrap(settings); }
 
 std::unique_ptr<Bootstrap> by_unique_id(const Settings& settings, const void* argument) {
   const auto& args = *static_cast<const nvshmemx_uniqueid_args_t*>(argument);
-  if (!args.id) fail(Status::invalid_value, "attributes hold no unique id: fill them with nvshmemx_set_attr_uniqueid_args");
+  if (!args.id)
+    fail(Status::invalid_value, "attributes hold no unique id: fill them with nvshmemx_set_attr_uniqueid_args");
   if (args.nranks < 1 || args.myrank < 0 || args.myrank >= args.nranks)
     fail(Status::invalid_value, "rank {} of {}: must be 0 to the number of ranks less 1", args.myrank, args.nranks);
   UniqueId id{};
@@ -54,7 +63,8 @@ using namespace causeway;
 CAUSEWAY_EXPORT int nvshmem_init_thread(int requested, int* provided) {
   return guard("nvshmem_init_thread", [&] {
     if (requested < NVSHMEM_THREAD_SINGLE || requested > NVSHMEM_THREAD_MULTIPLE)
-      fail(Status::invalid_value, "requested is {}: must be NVSHMEM_THREAD_SINGLE (0) to NVSHMEM_THREAD_MULTIPLE (3)", requested);
+      fail(Status::invalid_value, "requested is {}: must be NVSHMEM_THREAD_SINGLE (0) to NVSHMEM_THREAD_MULTIPLE (3)",
+           requested);
     if (!provided) fail(Status::invalid_value, "provided must not be null");
     start(by_environment, nullptr);
     *provided = NVSHMEM_THREAD_SERIALIZED;
@@ -72,8 +82,9 @@ CAUSEWAY_EXPORT int nvshmemx_init_attr(unsigned int flags, nvshmemx_init_attr_t*
       return start(by_unique_id, &attributes->args.uid_args);
     }
     if (flags != 0)
-      fail(Status::not_supported, "flags are {:#x}: accepted are 0 (the launcher's job) and NVSHMEMX_INIT_WITH_UNIQUEID ({:#x})",
-           flags, unsigned(NVSHMEMX_INIT_WITH_UNIQUEID));
+      fail(Status::not_supported,
+           "flags are {:#x}: accepted are 0 (the launcher's job) and NVSHMEMX_INIT_WITH_UNIQUEID ({:#x})", flags,
+           unsigned(NVSHMEMX_INIT_WITH_UNIQUEID));
     start(by_environment, nullptr);
   });
 }
@@ -87,8 +98,8 @@ CAUSEWAY_EXPORT int nvshmemx_get_uniqueid(nvshmemx_uniqueid_t* uniqueid) {
   });
 }
 
-CAUSEWAY_EXPORT int nvshmemx_set_attr_uniqueid_args(const int myrank, const int nranks, const nvshmemx_uniqueid_t* uniqueid,
-                                                    nvshmemx_init_attr_t* attr) {
+CAUSEWAY_EXPORT int nvshmemx_set_attr_uniqueid_args(const int myrank, const int nranks,
+                                                    const nvshmemx_uniqueid_t* uniqueid, nvshmemx_init_attr_t* attr) {
   return guard("nvshmemx_set_attr_uniqueid_args", [&] {
     if (!uniqueid || !attr) fail(Status::invalid_value, "uniqueid and attr must not be null");
     if (nranks < 1 || myrank < 0 || myrank >= nranks)
@@ -142,8 +153,8 @@ CAUSEWAY_EXPORT int causeway_launch_failed(const char* call, const char* problem
 CAUSEWAY_EXPORT void causeway_register_unit(const UnitRegistration* unit) {
   guard("loading a program", [&] {
     if (unit->abi != kDeviceAbi)
-      fail(Status::internal, "{} was compiled with headers of another build (ABI {:#x}) than this library ({:#x})", unit->file,
-           unit->abi, kDeviceAbi);
+      fail(Status::internal, "{} was compiled with headers of another build (ABI {:#x}) than this library ({:#x})",
+           unit->file, unit->abi, kDeviceAbi);
     PeState& state = pe_state();
     std::lock_guard lock(state.units_mutex);
     state.units.push_back(unit);

@@ -18,7 +18,8 @@ std::string call_site(const void* address) {
   std::string file = info.dli_fname;
   file = file.substr(file.rfind('/') + 1);
   const auto at = reinterpret_cast<uintptr_t>(address);
-  if (info.dli_sname) return fmt::format("{} ({}+{:#x})", file, info.dli_sname, at - reinterpret_cast<uintptr_t>(info.dli_saddr));
+  if (info.dli_sname)
+    return fmt::format("{} ({}+{:#x})", file, info.dli_sname, at - reinterpret_cast<uintptr_t>(info.dli_saddr));
   return fmt::format("{}+{:#x}", file, at - reinterpret_cast<uintptr_t>(info.dli_fbase));
 }
 
@@ -32,8 +33,10 @@ void* allocate(const char* call, size_t bytes, size_t alignment, bool zeroed, co
     if (zeroed) machine_host::zero(made, bytes);
     // Collective calls end with everyone: zeroed memory is zero before any peer can write to it.
     world.bootstrap().barrier(call);
-    if (bytes > 0) block = made;
-    else world.free(made, "size 0");
+    if (bytes > 0)
+      block = made;
+    else
+      world.free(made, "size 0");
   });
   return block;
 }
@@ -50,7 +53,8 @@ CAUSEWAY_EXPORT void* nvshmem_malloc(size_t size) {
 CAUSEWAY_EXPORT void* nvshmem_calloc(size_t count, size_t size) {
   size_t bytes = 0;
   if (__builtin_mul_overflow(count, size, &bytes)) {
-    guard("nvshmem_calloc", [&] { fail(Status::invalid_value, "count {} times size {} is more than a size_t", count, size); });
+    guard("nvshmem_calloc",
+          [&] { fail(Status::invalid_value, "count {} times size {} is more than a size_t", count, size); });
     return nullptr;
   }
   return allocate("nvshmem_calloc", bytes, 1, true, __builtin_return_address(0));

@@ -50,7 +50,9 @@ struct WaitKernel {
   T* variable;
   int comparison;
   T value;
-  CAUSEWAY_DEVICE void operator()() const { causeway::wait_until(world, "wait_until on a stream", variable, comparison, value); }
+  CAUSEWAY_DEVICE void operator()() const {
+    causeway::wait_until(world, "wait_until on a stream", variable, comparison, value);
+  }
 };
 
 struct QuietKernel {
@@ -149,7 +151,8 @@ T g_on_stream(const char* name, const T* source, int pe, Stream stream) {
   return value;
 }
 
-inline void signal_op_on_stream(const char* name, uint64_t* word, uint64_t value, int operation, int pe, Stream stream) {
+inline void signal_op_on_stream(const char* name, uint64_t* word, uint64_t value, int operation, int pe,
+                                Stream stream) {
   guard(name, [&] {
     const DeviceWorld& world = check_signal(name, word, operation, pe);
     machine::launch(SignalKernel{world, word, value, operation, pe, false}, 1, 1, stream);
@@ -176,7 +179,8 @@ void wait_until_on_stream(const char* name, T* variable, int comparison, T value
     machine::launch(WaitKernel<T>{world, variable, comparison, value}, 1, 1, stream);
   });
 }
-inline void signal_wait_until_on_stream(const char* name, uint64_t* word, int comparison, uint64_t value, Stream stream) {
+inline void signal_wait_until_on_stream(const char* name, uint64_t* word, int comparison, uint64_t value,
+                                        Stream stream) {
   wait_until_on_stream(name, word, comparison, value, stream);
 }
 
@@ -205,15 +209,13 @@ inline int broadcast_on_stream(const char* name, int team, void* dest, const voi
   return guard(name, [&] {
     const DeviceWorld& world = check_collective(name, team, dest, bytes, source, bytes);
     check_root(name, team, root);
-    machine::launch(BroadcastKernel{world, team, dest, source, bytes, root}, 1,
-                    machine::kStreamThreads, stream);
+    machine::launch(BroadcastKernel{world, team, dest, source, bytes, root}, 1, machine::kStreamThreads, stream);
   });
 }
 inline int fcollect_on_stream(const char* name, int team, void* dest, const void* source, size_t bytes, Stream stream) {
   return guard(name, [&] {
     const DeviceWorld& world = check_collective(name, team, dest, bytes * size_t(team_size(name, team)), source, bytes);
-    machine::launch(FcollectKernel{world, team, dest, source, bytes}, 1, machine::kStreamThreads,
-                    stream);
+    machine::launch(FcollectKernel{world, team, dest, source, bytes}, 1, machine::kStreamThreads, stream);
   });
 }
 template <class T>
@@ -222,8 +224,7 @@ int sum_reduce_on_stream(const char* name, int team, T* dest, const T* source, s
     const DeviceWorld& world = check_collective(name, team, dest, count * sizeof(T), source, count * sizeof(T));
     check_alignment(name, "dest", dest, sizeof(T));
     check_alignment(name, "source", source, sizeof(T));
-    machine::launch(SumKernel<T>{world, team, dest, source, count}, 1, machine::kStreamThreads,
-                    stream);
+    machine::launch(SumKernel<T>{world, team, dest, source, count}, 1, machine::kStreamThreads, stream);
   });
 }
 

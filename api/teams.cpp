@@ -15,7 +15,8 @@ CAUSEWAY_EXPORT int nvshmem_team_split_strided(nvshmem_team_t parent_team, int P
     if (!new_team) fail(Status::invalid_value, "new_team must not be null");
     *new_team = NVSHMEM_TEAM_INVALID;
     World& world = world_of("nvshmem_team_split_strided");
-    if (config_mask != 0 && !config) fail(Status::invalid_value, "config must not be null with config_mask {:#x}", config_mask);
+    if (config_mask != 0 && !config)
+      fail(Status::invalid_value, "config must not be null with config_mask {:#x}", config_mask);
     if (parent_team == NVSHMEM_TEAM_INVALID) return;  // as the specification has it: no member, nothing to do
     world.bind();
     *new_team = world.teams().split_strided(parent_team, PE_start, PE_stride, PE_size);

@@ -51,8 +51,8 @@ class Bootstrap {
 struct BootstrapOptions {
   std::chrono::milliseconds connect_timeout{120'000};  ///< until the job's hub must have been reached
   std::chrono::milliseconds report_after{30'000};  ///< a gather that takes longer names the missing PEs, and waits on
-  std::function<void(const std::string&)> report;      ///< gets such reports, called on a thread of the bootstrap;
-                                                       ///< default: a line on standard error
+  std::function<void(const std::string&)> report;  ///< gets such reports, called on a thread of the bootstrap;
+                                                   ///< default: a line on standard error
 };
 
 /// What `causeway run` tells a PE through the environment.

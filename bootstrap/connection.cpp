@@ -33,8 +33,7 @@ bool Connection::read_some() {
 bool Connection::flush() {
   while (!output_.empty()) {
     const wire::Bytes& frame = *output_.front();
-    const ssize_t sent =
-        ::send(socket_.get(), frame.data() + sent_, frame.size() - sent_, MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t sent = ::send(socket_.get(), frame.data() + sent_, frame.size() - sent_, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return true;
     if (sent < 0) {

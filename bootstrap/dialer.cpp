@@ -16,9 +16,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto stagger = 50ms;            // between the first tries of two addresses
-constexpr auto try_timeout = 5s;          // to connect and be greeted at one address
-constexpr auto retry_first = 50ms;        // doubled up to retry_max
+constexpr auto stagger = 50ms;      // between the first tries of two addresses
+constexpr auto try_timeout = 5s;    // to connect and be greeted at one address
+constexpr auto retry_first = 50ms;  // doubled up to retry_max
 constexpr auto retry_max = 1000ms;
 
 /// One address and the state of the current try.
@@ -27,7 +27,7 @@ struct Candidate {
   std::string text;
   Clock::time_point start_at;
   std::chrono::milliseconds retry_after = retry_first;
-  bool stranger = false;   // something else lives there
+  bool stranger = false;  // something else lives there
   bool connected = false;
   UniqueFd socket;
   Clock::time_point give_up_at{};

@@ -173,8 +173,7 @@ void Hub::handle_hello(Connection& connection, const Frame& frame) {
   if (hello.format != wire::format)
     return refuse(connection,
                   fmt::format("format {} of the bootstrap; this job speaks {}", hello.format, wire::format));
-  if (!wire::equal_secrets(hello.secret, settings_.secret))
-    return refuse(connection, "the secret is not this job's");
+  if (!wire::equal_secrets(hello.secret, settings_.secret)) return refuse(connection, "the secret is not this job's");
   if (connection.expected_pe >= 0 && hello.pe != connection.expected_pe)
     return refuse(connection, fmt::format("PE {} on the socket of PE {}", hello.pe, connection.expected_pe));
   const std::string why = membership_.join(hello.pe, hello.pes, hello.pid);

@@ -55,9 +55,9 @@ class Hub {
   /// Tells the PEs that the hub goes away. Then turn() it until idle(), or give up.
   void close();
 
-  [[nodiscard]] bool used() const { return used_; }          ///< a PE has joined at some time
+  [[nodiscard]] bool used() const { return used_; }  ///< a PE has joined at some time
   [[nodiscard]] bool present(int pe) const { return membership_.present(pe); }
-  [[nodiscard]] bool idle() const;                           ///< nothing left to deliver
+  [[nodiscard]] bool idle() const;  ///< nothing left to deliver
 
  private:
   struct Loss {

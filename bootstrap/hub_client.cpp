@@ -25,7 +25,7 @@ using wire::FrameWriter;
 namespace {
 constexpr auto goodbye_patience = std::chrono::seconds(2);
 constexpr std::uint64_t any_size = std::numeric_limits<std::uint64_t>::max() / 2;  // the hub has proved itself
-}
+}  // namespace
 
 HubClient::HubClient(UniqueFd socket, wire::FrameCutter cutter, HubClientSettings settings)
     : settings_(std::move(settings)),
@@ -49,8 +49,13 @@ HubClient::~HubClient() {
 }
 
 void HubClient::say_hello() {
-  wire::Hello hello{wire::format,          settings_.secret, settings_.pe, settings_.pes,
-                    static_cast<std::uint32_t>(::getpid()), host_hash(), {}};
+  wire::Hello hello{wire::format,
+                    settings_.secret,
+                    settings_.pe,
+                    settings_.pes,
+                    static_cast<std::uint32_t>(::getpid()),
+                    host_hash(),
+                    {}};
   fill_random(hello.nonce);
   try {
     send(FrameWriter(FrameType::hello).value(hello).finish());

@@ -17,8 +17,8 @@ namespace causeway {
 struct HubClientSettings {
   int pe = 0, pes = 1;
   Secret secret{};
-  std::optional<int> nodes;    ///< the launcher's --nodes
-  std::string where;           ///< describe()
+  std::optional<int> nodes;  ///< the launcher's --nodes
+  std::string where;         ///< describe()
   BootstrapOptions options;
   Clock::time_point deadline;  ///< for the hub's welcome
 };

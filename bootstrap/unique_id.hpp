@@ -15,13 +15,13 @@ using HubName = std::array<std::byte, 8>;
 struct UniqueId {
   static constexpr std::uint8_t current_format = 1;
 
-  std::uint8_t format;             ///< current_format; anything else was not made by create_unique_id
-  std::uint8_t address_bytes;      ///< used part of `addresses`
-  std::uint16_t port;              ///< where the hub listens, on every address
-  std::uint32_t maker_pid;         ///< for error texts
-  std::uint32_t maker_host;        ///< host_hash() of the maker: a PE on that host tries the loopback address first
-  HubName hub_name;                ///< random; the hub greets with it, so that a PE tells it from a stranger's service
-  Secret secret;                   ///< random; whoever knows it may join
+  std::uint8_t format;         ///< current_format; anything else was not made by create_unique_id
+  std::uint8_t address_bytes;  ///< used part of `addresses`
+  std::uint16_t port;          ///< where the hub listens, on every address
+  std::uint32_t maker_pid;     ///< for error texts
+  std::uint32_t maker_host;    ///< host_hash() of the maker: a PE on that host tries the loopback address first
+  HubName hub_name;            ///< random; the hub greets with it, so that a PE tells it from a stranger's service
+  Secret secret;               ///< random; whoever knows it may join
   std::array<std::byte, 88> addresses;  ///< packed by addresses.hpp: as many of the maker's addresses as fit
 };
 static_assert(sizeof(UniqueId) == 124 && alignof(UniqueId) == 4 && std::is_trivially_copyable_v<UniqueId>);

@@ -39,7 +39,19 @@ inline constexpr std::size_t hello_bytes_max = 256;
 inline constexpr std::size_t gather_bytes_max = (std::size_t{16} << 20) + step_bytes_max + 64;
 
 enum class FrameType : std::uint32_t {
-  greeting = 1, hello, welcome, refused, gather, all, failed, who, missing, exit, goodbye, lost, closed
+  greeting = 1,
+  hello,
+  welcome,
+  refused,
+  gather,
+  all,
+  failed,
+  who,
+  missing,
+  exit,
+  goodbye,
+  lost,
+  closed
 };
 
 struct FrameHeader {
@@ -79,13 +91,10 @@ class FrameWriter {
  public:
   explicit FrameWriter(FrameType type) : type_(type), bytes_(sizeof(FrameHeader)) {}
   template <class T>
-    requires std::is_trivially_copyable_v<T>
-  FrameWriter& value(const T& field) {
+  requires std::is_trivially_copyable_v<T> FrameWriter& value(const T& field) {
     return raw(std::as_bytes(std::span(&field, 1)));
   }
-  FrameWriter& block(std::span<const std::byte> field) {
-    return value(std::uint64_t{field.size()}).raw(field);
-  }
+  FrameWriter& block(std::span<const std::byte> field) { return value(std::uint64_t{field.size()}).raw(field); }
   FrameWriter& text(std::string_view field) { return block(std::as_bytes(std::span(field))); }
   void reserve(std::size_t body_bytes) { bytes_.reserve(sizeof(FrameHeader) + body_bytes); }
   /// The finished frame; the writer is empty afterwards.
@@ -110,7 +119,7 @@ class FrameReader {
  public:
   explicit FrameReader(std::span<const std::byte> body) : rest_(body) {}
   template <class T>
-    requires std::is_trivially_copyable_v<T>
+  requires std::is_trivially_copyable_v<T>
   [[nodiscard]] T value() {
     T field;
     std::memcpy(&field, take(sizeof field).data(), sizeof field);

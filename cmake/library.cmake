@@ -1,7 +1,8 @@
 # The two libraries, from one tree.
 file(GLOB common_sources CONFIGURE_DEPENDS
   base/*.cpp bootstrap/*.cpp heap/*.cpp team/*.cpp runtime/*.cpp api/*.cpp)
-set(cpu_only runtime/pe_state_cpu.cpp runtime/pe_state_cuda.cpp runtime/machine_host_cpu.cpp runtime/run_threads_cpu.cpp api/exports_cpu.cpp)
+set(cpu_only runtime/pe_state_cpu.cpp runtime/pe_state_cuda.cpp runtime/machine_host_cpu.cpp
+             runtime/run_threads_cpu.cpp api/exports_cpu.cpp)
 list(TRANSFORM cpu_only PREPEND ${PROJECT_SOURCE_DIR}/)
 list(REMOVE_ITEM common_sources ${cpu_only})
 
@@ -19,6 +20,16 @@ if(CAUSEWAY_CPU_MACHINE)
   find_package(Boost 1.74 REQUIRED COMPONENTS context)
   file(GLOB cpu_sources CONFIGURE_DEPENDS machine/cpu/*.cpp backend/cpu/*.cpp emulator/runtime/*.cpp)
   list(FILTER cpu_only EXCLUDE REGEX cuda)
+  if(CAUSEWAY_SANITIZE STREQUAL "thread")
+    # The scheduler runs on the fibers it switches, which ThreadSanitizer takes for threads: it is not instrumented, and
+    # says itself what it orders (switch.hpp).
+    file(GLOB scheduler_sources machine/cpu/*.cpp)
+    list(FILTER scheduler_sources EXCLUDE REGEX "(device|context|host_wait)\\.cpp$")
+    list(APPEND scheduler_sources ${PROJECT_SOURCE_DIR}/emulator/runtime/converged.cpp
+                                  ${PROJECT_SOURCE_DIR}/emulator/runtime/device_side.cpp)
+    set_source_files_properties(${scheduler_sources} PROPERTIES COMPILE_OPTIONS -fno-sanitize=thread
+                                                                COMPILE_DEFINITIONS CAUSEWAY_TSAN=1)
+  endif()
   add_library(causeway_cpu_parts OBJECT ${common_sources} ${cpu_only} ${cpu_sources})
   add_dependencies(causeway_cpu_parts causeway_generated)
   target_compile_definitions(causeway_cpu_parts PRIVATE CAUSEWAY_LIBRARY=1 CAUSEWAY_CPU=1)

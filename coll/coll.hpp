@@ -11,8 +11,8 @@ namespace causeway {
 
 /// Member `root`'s source to every member's dest, the root's own included (OpenSHMEM 1.5, section 9.11.6).
 template <class Group>
-CAUSEWAY_DEVICE void broadcast(const DeviceWorld& world, const char* name, Group group, const TeamView& team, void* dest,
-                               const void* source, size_t bytes, int root) {
+CAUSEWAY_DEVICE void broadcast(const DeviceWorld& world, const char* name, Group group, const TeamView& team,
+                               void* dest, const void* source, size_t bytes, int root) {
   sync(world, name, group, team);
   if (team.pe == root) {
     for (int i = 1; i < team.pes; ++i) {
@@ -75,9 +75,11 @@ CAUSEWAY_DEVICE void reduce(const DeviceWorld& world, const char* name, Group gr
   for (size_t i = begin + group.rank(); i < end; i += group.size()) {
     Wide total = static_cast<Wide>(machine::load_peer(at(world, source + i, world_pe(team, 0))));
     for (int member = 1; member < team.pes; ++member)
-      total = Operation::combine(total, static_cast<Wide>(machine::load_peer(at(world, source + i, world_pe(team, member)))));
+      total = Operation::combine(total,
+                                 static_cast<Wide>(machine::load_peer(at(world, source + i, world_pe(team, member)))));
     const T result = static_cast<T>(total);
-    for (int member = 0; member < team.pes; ++member) machine::store_peer(at(world, dest + i, world_pe(team, member)), result);
+    for (int member = 0; member < team.pes; ++member)
+      machine::store_peer(at(world, dest + i, world_pe(team, member)), result);
   }
   sync(world, name, group, team);
 }

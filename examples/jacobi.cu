@@ -173,14 +173,22 @@ static bool parse(int argc, char** argv, Options* options) {
   for (int i = 1; i < argc; i += 2) {
     if (i + 1 == argc) return false;
     const int value = std::atoi(argv[i + 1]);
-    if (std::strcmp(argv[i], "--dump") == 0) options->dump = argv[i + 1];
-    else if (value < 1) return false;
-    else if (std::strcmp(argv[i], "--nx") == 0) options->nx = value;
-    else if (std::strcmp(argv[i], "--ny") == 0) options->ny = value;
-    else if (std::strcmp(argv[i], "--iterations") == 0) options->iterations = value;
-    else if (std::strcmp(argv[i], "--check-every") == 0) options->check_every = value;
-    else if (std::strcmp(argv[i], "--blocks") == 0) options->blocks = value;
-    else return false;
+    if (std::strcmp(argv[i], "--dump") == 0)
+      options->dump = argv[i + 1];
+    else if (value < 1)
+      return false;
+    else if (std::strcmp(argv[i], "--nx") == 0)
+      options->nx = value;
+    else if (std::strcmp(argv[i], "--ny") == 0)
+      options->ny = value;
+    else if (std::strcmp(argv[i], "--iterations") == 0)
+      options->iterations = value;
+    else if (std::strcmp(argv[i], "--check-every") == 0)
+      options->check_every = value;
+    else if (std::strcmp(argv[i], "--blocks") == 0)
+      options->blocks = value;
+    else
+      return false;
   }
   return options->blocks > 1;
 }
@@ -301,7 +309,8 @@ int main(int argc, char** argv) {
     if (me == 0)
       std::fprintf(stderr,
                    "usage: %s [--nx N] [--ny N] [--iterations N] [--check-every N] [--blocks N] [--dump FILE]\n"
-                   "  nx, ny >= 3; ny >= the number of PEs, here %d; blocks >= 2\n", argv[0], pes);
+                   "  nx, ny >= 3; ny >= the number of PEs, here %d; blocks >= 2\n",
+                   argv[0], pes);
     nvshmem_finalize();
     return 2;
   }

@@ -78,9 +78,12 @@ static double time_stream(cudaStream_t stream, Enqueue enqueue) {
 static void print_time(const char* what, double seconds) { std::printf("  %-52s %10.3f us\n", what, seconds * 1e6); }
 
 static void print_size(size_t bytes) {
-  if (bytes < 1024) std::printf("  %6zu B  ", bytes);
-  else if (bytes < 1024 * 1024) std::printf("  %6zu KiB", bytes / 1024);
-  else std::printf("  %6zu MiB", bytes / 1024 / 1024);
+  if (bytes < 1024)
+    std::printf("  %6zu B  ", bytes);
+  else if (bytes < 1024 * 1024)
+    std::printf("  %6zu KiB", bytes / 1024);
+  else
+    std::printf("  %6zu MiB", bytes / 1024 / 1024);
 }
 
 // ---------------------------------------------------------------- the table
@@ -105,8 +108,8 @@ static void measure_host(char* dest, char* source, int peer) {
 // Also PE 0 alone.
 static void measure_bandwidth(char* dest, char* source, int peer, cudaStream_t stream) {
   std::printf("\n  put bandwidth          from a kernel         from the host\n");
-  for (size_t bytes : {size_t(8), size_t(64), size_t(512), size_t(4096), size_t(32768), size_t(262144), size_t(1048576),
-                       kBytesMax}) {
+  for (size_t bytes :
+       {size_t(8), size_t(64), size_t(512), size_t(4096), size_t(32768), size_t(262144), size_t(1048576), kBytesMax}) {
     const int blocks = bytes < 65536 ? 1 : 16;
     const int times = int(std::min<size_t>(512, std::max<size_t>(8, (32 << 20) / bytes)));
     const auto launch = [&](int count) {
@@ -152,14 +155,15 @@ int main() {
     rounds = count;
     CHECK(cudaMemsetAsync(signal, 0, sizeof *signal, stream));
     nvshmemx_barrier_all_on_stream(stream);
-    return time_stream(stream, [&] {
-      CHECK(nvshmemx_collective_launch((const void*)ping_pong, 1, 1, arguments, 0, stream));
-    });
+    return time_stream(stream,
+                       [&] { CHECK(nvshmemx_collective_launch((const void*)ping_pong, 1, 1, arguments, 0, stream)); });
   };
   play(10);
   const double round_trip = play(500) / 500;
   const auto barriers = [&](int count) {
-    return time_stream(stream, [&] { for (int i = 0; i < count; ++i) nvshmemx_barrier_all_on_stream(stream); });
+    return time_stream(stream, [&] {
+      for (int i = 0; i < count; ++i) nvshmemx_barrier_all_on_stream(stream);
+    });
   };
   barriers(10);
   const double barrier = barriers(200) / 200;

@@ -103,10 +103,14 @@ static bool parse(int argc, char** argv, Options* options) {
   for (int i = 1; i < argc; i += 2) {
     const long value = i + 1 < argc ? std::atol(argv[i + 1]) : 0;
     if (value < 1) return false;
-    if (std::strcmp(argv[i], "--elements") == 0) options->elements = value;
-    else if (std::strcmp(argv[i], "--iterations") == 0) options->iterations = int(value);
-    else if (std::strcmp(argv[i], "--blocks") == 0) options->blocks = int(value);
-    else return false;
+    if (std::strcmp(argv[i], "--elements") == 0)
+      options->elements = value;
+    else if (std::strcmp(argv[i], "--iterations") == 0)
+      options->iterations = int(value);
+    else if (std::strcmp(argv[i], "--blocks") == 0)
+      options->blocks = int(value);
+    else
+      return false;
   }
   return true;
 }
@@ -168,8 +172,10 @@ static int run(const Options& options, int me, int pes) {
     const double sent = 2.0 * (pes - 1) / pes * bytes;
     std::printf("ring_allreduce: %d PEs, %zu floats, %d iterations: %.1f us each, bus bandwidth %.2f GB/s, ", pes,
                 elements, options.iterations, seconds * 1e6, sent / seconds / 1e9);
-    if (count == 0) std::printf("ok\n");
-    else std::printf("WRONG: %d elements\n", count);
+    if (count == 0)
+      std::printf("ok\n");
+    else
+      std::printf("WRONG: %d elements\n", count);
   }
 
   CHECK(cudaEventDestroy(stop));

@@ -46,16 +46,16 @@ struct Layer {
   int pairs;                    // this PE's, in this round
 
   // Symmetric.
-  float *tokens, *inbox, *returned;      // rows: mine; those that came to my experts; the results of my pairs
-  int *counts, *all_counts;              // my pairs for each expert; the same of every PE: [pe][expert]
-  uint64_t *rows_arrived, *rows_back;    // signals: for each of my experts; and one
+  float *tokens, *inbox, *returned;    // rows: mine; those that came to my experts; the results of my pairs
+  int *counts, *all_counts;            // my pairs for each expert; the same of every PE: [pe][expert]
+  uint64_t *rows_arrived, *rows_back;  // signals: for each of my experts; and one
 
   // This PE's own.
-  const int* expert_of;                  // by pair
-  const float* weight_of;                // by pair
-  int* index_of;                         // by pair: its number among my pairs for this expert
-  int *inbox_row, *return_row;           // [pe][expert]: where the rows from pe begin, at the expert and back at pe
-  float* output;                         // by token
+  const int* expert_of;         // by pair
+  const float* weight_of;       // by pair
+  int* index_of;                // by pair: its number among my pairs for this expert
+  int *inbox_row, *return_row;  // [pe][expert]: where the rows from pe begin, at the expert and back at pe
+  float* output;                // by token
 };
 
 // The "MLP" of an expert, different for each.
@@ -90,10 +90,9 @@ __global__ void dispatch(Layer layer) {
   for (int pair = blockIdx.x; pair < layer.pairs; pair += gridDim.x) {
     const int expert = layer.expert_of[pair], local = expert % layer.experts_per_pe;
     const size_t row = layer.inbox_row[layer.me * layer.experts + expert] + layer.index_of[pair];
-    nvshmemx_float_put_signal_nbi_block(layer.inbox + row * layer.hidden,
-                                        layer.tokens + size_t(pair / kTop) * layer.hidden, layer.hidden,
-                                        layer.rows_arrived + local, 1, NVSHMEM_SIGNAL_ADD,
-                                        expert / layer.experts_per_pe);
+    nvshmemx_float_put_signal_nbi_block(
+        layer.inbox + row * layer.hidden, layer.tokens + size_t(pair / kTop) * layer.hidden, layer.hidden,
+        layer.rows_arrived + local, 1, NVSHMEM_SIGNAL_ADD, expert / layer.experts_per_pe);
   }
 }
 
@@ -275,11 +274,16 @@ static bool parse(int argc, char** argv, Options* options) {
   for (int i = 1; i < argc; i += 2) {
     const int value = i + 1 < argc ? std::atoi(argv[i + 1]) : 0;
     if (value < 1) return false;
-    if (std::strcmp(argv[i], "--tokens") == 0) options->tokens = value;
-    else if (std::strcmp(argv[i], "--hidden") == 0) options->hidden = value;
-    else if (std::strcmp(argv[i], "--experts-per-pe") == 0) options->experts_per_pe = value;
-    else if (std::strcmp(argv[i], "--rounds") == 0) options->rounds = value;
-    else return false;
+    if (std::strcmp(argv[i], "--tokens") == 0)
+      options->tokens = value;
+    else if (std::strcmp(argv[i], "--hidden") == 0)
+      options->hidden = value;
+    else if (std::strcmp(argv[i], "--experts-per-pe") == 0)
+      options->experts_per_pe = value;
+    else if (std::strcmp(argv[i], "--rounds") == 0)
+      options->rounds = value;
+    else
+      return false;
   }
   return options->experts_per_pe >= kTop;
 }
@@ -290,8 +294,10 @@ int main(int argc, char** argv) {
   Options options;
   if (!parse(argc, argv, &options)) {
     if (me == 0)
-      std::fprintf(stderr, "usage: %s [--tokens N] [--hidden N] [--experts-per-pe N] [--rounds N]\n"
-                   "  each N >= 1; two experts at least for each PE\n", argv[0]);
+      std::fprintf(stderr,
+                   "usage: %s [--tokens N] [--hidden N] [--experts-per-pe N] [--rounds N]\n"
+                   "  each N >= 1; two experts at least for each PE\n",
+                   argv[0]);
     nvshmem_finalize();
     return 2;
   }
@@ -302,8 +308,10 @@ int main(int argc, char** argv) {
   if (me == 0) {
     std::printf("token_shuffle: %d PEs, %d experts, %d rounds of up to %d tokens for each PE, %d floats each, ", pes,
                 pes * options.experts_per_pe, options.rounds, options.tokens, options.hidden);
-    if (wrong == 0) std::printf("ok\n");
-    else std::printf("WRONG: %d floats\n", wrong);
+    if (wrong == 0)
+      std::printf("ok\n");
+    else
+      std::printf("WRONG: %d floats\n", wrong);
   }
   nvshmem_finalize();
   return wrong == 0 ? 0 : 1;

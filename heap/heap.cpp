@@ -11,7 +11,9 @@
 namespace causeway {
 namespace {
 
-std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text.data(), text.size())); }
+std::span<const std::byte> bytes_of(const std::string& text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
 std::string text_of(const std::vector<std::byte>& raw) {
   return {reinterpret_cast<const char*>(raw.data()), raw.size()};
 }
@@ -28,7 +30,8 @@ size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 }  // namespace
 
 Heap::Heap(Memory& memory, Bootstrap& bootstrap, const HeapOptions& options)
-    : memory_(memory), bootstrap_(bootstrap),
+    : memory_(memory),
+      bootstrap_(bootstrap),
       segment_bytes_(round_up(options.first_segment_bytes, memory.granularity())) {
   reserve(options.stride ? options.stride : memory.stride_wanted());
   try {

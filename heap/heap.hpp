@@ -29,10 +29,10 @@ class Heap {
   /// Collective. Throws Error(invalid_value) if `block` is none, Error(symmetry) if PEs free different blocks.
   void free(void* block, const std::string& site);
 
-  [[nodiscard]] uint64_t base() const { return base_; }      // of PE 0's heap
+  [[nodiscard]] uint64_t base() const { return base_; }  // of PE 0's heap
   [[nodiscard]] uint64_t stride() const { return stride_; }
   [[nodiscard]] char* own() const { return reinterpret_cast<char*>(base_ + uint64_t(bootstrap_.pe()) * stride_); }
-  [[nodiscard]] uint64_t bytes() const { return bytes_; }    // mapped so far
+  [[nodiscard]] uint64_t bytes() const { return bytes_; }  // mapped so far
   [[nodiscard]] const Allocator& allocator() const { return allocator_; }
 
  private:

@@ -15,10 +15,12 @@
 #else
 // nvcc compiles a unit once for the host, where the function is the library's, and once for each GPU architecture.
 #if defined(__CUDA_ARCH__)
-#define CAUSEWAY_HD(ret, name, params, ...) extern "C" __host__ __device__ inline ret name params { __VA_ARGS__ }
+#define CAUSEWAY_HD(ret, name, params, ...) \
+  extern "C" __host__ __device__ inline ret name params { __VA_ARGS__ }
 #else
 #define CAUSEWAY_HD(ret, name, params, ...) extern "C" __host__ __device__ ret name params;
 #endif
-#define CAUSEWAY_D(ret, name, params, ...) extern "C" __device__ inline ret name params { __VA_ARGS__ }
+#define CAUSEWAY_D(ret, name, params, ...) \
+  extern "C" __device__ inline ret name params { __VA_ARGS__ }
 #endif
 #define CAUSEWAY_H(ret, name, params) extern "C" ret name params;

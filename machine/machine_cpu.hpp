@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <type_traits>
 
@@ -13,6 +14,7 @@
 #define CAUSEWAY_DEVICE inline
 #define CAUSEWAY_HOST_DEVICE inline
 #define CAUSEWAY_DEVICE_OUT_OF_LINE inline
+#define CAUSEWAY_DEVICE_PRINT(...) fprintf(stderr, __VA_ARGS__)
 
 namespace causeway::machine {
 
@@ -20,6 +22,8 @@ namespace causeway::machine {
 constexpr bool kChecks = true;
 /// A copy by one thread is a memcpy; several threads take a contiguous share each.
 constexpr bool kBulkCopy = true;
+/// A wait looks at the clock, and for requests to report, once in so many polls (of about a microsecond).
+constexpr unsigned kPollsPerClock = 64;
 
 inline unsigned thread_in_block() { return cpu::current ? cpu::current->linear : 0; }
 inline unsigned threads_in_block() {
@@ -97,10 +101,22 @@ inline void add_release_sys(uint64_t* p, uint64_t value) {
 // ---- data of peers
 template <size_t Bytes>
 struct RawWord;
-template <> struct RawWord<1> { using type = uint8_t; };
-template <> struct RawWord<2> { using type = uint16_t; };
-template <> struct RawWord<4> { using type = uint32_t; };
-template <> struct RawWord<8> { using type = uint64_t; };
+template <>
+struct RawWord<1> {
+  using type = uint8_t;
+};
+template <>
+struct RawWord<2> {
+  using type = uint16_t;
+};
+template <>
+struct RawWord<4> {
+  using type = uint32_t;
+};
+template <>
+struct RawWord<8> {
+  using type = uint64_t;
+};
 
 /// One element, in one store, to a peer; ordered by nothing.
 template <class T>
@@ -137,9 +153,23 @@ inline void copy_from_peer(void* to, const void* from, size_t bytes) {
 
 /// What the running thread spins on, shown by reports of hangs. Null: it no longer spins.
 CAUSEWAY_API void note_spin(const WaitInfo*);
+/// While it lives, the running thread is known to spin on what `describe` says.
+template <class Describe>
+class SpinNote {
+ public:
+  explicit SpinNote(const Describe& describe) : info_(describe()) { note_spin(&info_); }
+  ~SpinNote() { note_spin(nullptr); }
+  SpinNote(const SpinNote&) = delete;
+  SpinNote& operator=(const SpinNote&) = delete;
+
+ private:
+  WaitInfo info_;
+};
 /// A failed check of an argument: printed, and kept for causeway_last_error(). `problem` says what is accepted.
 CAUSEWAY_API void note_misuse(const char* call, const char* problem, long long value, long long limit);
-/// Grows with every SIGUSR1: waits then print themselves.
+/// Asks every wait to print itself (SIGUSR1); safe in a signal handler.
+CAUSEWAY_API void ask_for_dump();
+/// Grows with every such request.
 CAUSEWAY_API unsigned dumps_asked();
 
 }  // namespace causeway::machine

@@ -8,6 +8,7 @@
 #define CAUSEWAY_DEVICE __device__ __forceinline__
 #define CAUSEWAY_HOST_DEVICE __host__ __device__ __forceinline__
 #define CAUSEWAY_DEVICE_OUT_OF_LINE static __device__ __noinline__
+#define CAUSEWAY_DEVICE_PRINT(...) printf(__VA_ARGS__)
 
 namespace causeway::machine {
 
@@ -17,6 +18,8 @@ constexpr bool kChecks = true;
 constexpr bool kChecks = false;
 #endif
 constexpr bool kBulkCopy = false;
+/// A wait looks at the clock once in so many polls: the clock costs more than a poll.
+constexpr unsigned kPollsPerClock = 1024;
 
 CAUSEWAY_DEVICE unsigned threads_in_block() { return blockDim.x * blockDim.y * blockDim.z; }
 CAUSEWAY_DEVICE unsigned thread_in_block() {
@@ -49,22 +52,22 @@ CAUSEWAY_DEVICE void fence_acq_rel_sys() { asm volatile("fence.acq_rel.sys;" :::
 CAUSEWAY_DEVICE void fence_sc_sys() { asm volatile("fence.sc.sys;" ::: "memory"); }
 
 // One accessor a width; the templates below choose by size.
-#define CAUSEWAY_ACCESS(width, raw, constraint)                                                                  \
-  CAUSEWAY_DEVICE raw load_acquire(const raw* p) {                                                               \
-    raw v;                                                                                                       \
-    asm volatile("ld.acquire.sys.global.b" #width " %0, [%1];" : constraint(v) : "l"(p) : "memory");             \
-    return v;                                                                                                    \
-  }                                                                                                              \
-  CAUSEWAY_DEVICE raw load_relaxed(const raw* p) {                                                               \
-    raw v;                                                                                                       \
-    asm volatile("ld.relaxed.sys.global.b" #width " %0, [%1];" : constraint(v) : "l"(p) : "memory");             \
-    return v;                                                                                                    \
-  }                                                                                                              \
-  CAUSEWAY_DEVICE void store_relaxed(raw* p, raw v) {                                                            \
-    asm volatile("st.relaxed.sys.global.b" #width " [%0], %1;" ::"l"(p), constraint##_IN(v) : "memory");         \
-  }                                                                                                              \
-  CAUSEWAY_DEVICE void store_release(raw* p, raw v) {                                                            \
-    asm volatile("st.release.sys.global.b" #width " [%0], %1;" ::"l"(p), constraint##_IN(v) : "memory");         \
+#define CAUSEWAY_ACCESS(width, raw, constraint)                                                          \
+  CAUSEWAY_DEVICE raw load_acquire(const raw* p) {                                                       \
+    raw v;                                                                                               \
+    asm volatile("ld.acquire.sys.global.b" #width " %0, [%1];" : constraint(v) : "l"(p) : "memory");     \
+    return v;                                                                                            \
+  }                                                                                                      \
+  CAUSEWAY_DEVICE raw load_relaxed(const raw* p) {                                                       \
+    raw v;                                                                                               \
+    asm volatile("ld.relaxed.sys.global.b" #width " %0, [%1];" : constraint(v) : "l"(p) : "memory");     \
+    return v;                                                                                            \
+  }                                                                                                      \
+  CAUSEWAY_DEVICE void store_relaxed(raw* p, raw v) {                                                    \
+    asm volatile("st.relaxed.sys.global.b" #width " [%0], %1;" ::"l"(p), constraint##_IN(v) : "memory"); \
+  }                                                                                                      \
+  CAUSEWAY_DEVICE void store_release(raw* p, raw v) {                                                    \
+    asm volatile("st.release.sys.global.b" #width " [%0], %1;" ::"l"(p), constraint##_IN(v) : "memory"); \
   }
 #define CAUSEWAY_H(v) "=h"(v)
 #define CAUSEWAY_H_IN(v) "h"(v)
@@ -95,10 +98,22 @@ CAUSEWAY_DEVICE void store_release(uint8_t* p, uint8_t v) {
 }
 template <size_t Bytes>
 struct Word;
-template <> struct Word<1> { using type = uint8_t; };
-template <> struct Word<2> { using type = uint16_t; };
-template <> struct Word<4> { using type = uint32_t; };
-template <> struct Word<8> { using type = uint64_t; };
+template <>
+struct Word<1> {
+  using type = uint8_t;
+};
+template <>
+struct Word<2> {
+  using type = uint16_t;
+};
+template <>
+struct Word<4> {
+  using type = uint32_t;
+};
+template <>
+struct Word<8> {
+  using type = uint64_t;
+};
 }  // namespace raw
 #undef CAUSEWAY_ACCESS
 #undef CAUSEWAY_H
@@ -176,7 +191,11 @@ CAUSEWAY_DEVICE void store_copy(T* p, T v) {
 CAUSEWAY_DEVICE void copy_to_peer(void*, const void*, size_t) {}
 CAUSEWAY_DEVICE void copy_from_peer(void*, const void*, size_t) {}
 
-CAUSEWAY_DEVICE void note_spin(const void*) {}
+/// The CPU machine notes what threads spin on; here there is nobody to ask.
+template <class Describe>
+struct SpinNote {
+  CAUSEWAY_DEVICE explicit SpinNote(const Describe&) {}
+};
 CAUSEWAY_DEVICE unsigned dumps_asked() { return 0; }
 
 }  // namespace causeway::machine

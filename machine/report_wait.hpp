@@ -25,11 +25,11 @@ CAUSEWAY_DEVICE_OUT_OF_LINE void record_fault(const DeviceWorld& world, const ch
 }
 
 CAUSEWAY_DEVICE_OUT_OF_LINE void report_wait(const DeviceWorld& world, const WaitInfo& info, uint64_t seen, bool ends) {
-  printf("causeway: PE %d of %d: %s %s %s %llu at heap offset 0x%llx (peer %d): seen %llu\n", world.pe, world.pes,
-         ends ? "gave up waiting in" : "waits in", info.operation, info.comparison,
-         static_cast<unsigned long long>(info.expected),
-         static_cast<unsigned long long>(heap_offset(world, info.address)), info.peer,
-         static_cast<unsigned long long>(seen));
+  CAUSEWAY_DEVICE_PRINT("causeway: PE %d of %d: %s %s %s %llu at heap offset 0x%llx (peer %d): seen %llu\n", world.pe,
+                        world.pes, ends ? "gave up waiting in" : "waits in", info.operation, info.comparison,
+                        static_cast<unsigned long long>(info.expected),
+                        static_cast<unsigned long long>(heap_offset(world, info.address)), info.peer,
+                        static_cast<unsigned long long>(seen));
   if (ends) record_fault(world, info.operation, "wait past its limit", info.peer, info.address, info.expected, seen);
 }
 

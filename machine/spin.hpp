@@ -11,12 +11,13 @@ namespace causeway {
 CAUSEWAY_DEVICE_OUT_OF_LINE void report_wait(const DeviceWorld&, const WaitInfo&, uint64_t seen, bool ends);
 
 /// Polls ready(seen) until it is true. Returns false only if the job's wait limit (CAUSEWAY_WAIT_TIMEOUT) has passed.
-template <class Ready>
-CAUSEWAY_DEVICE bool spin_until(const DeviceWorld& world, const WaitInfo& info, Ready ready) {
+/// describe() gives the WaitInfo: made for a report only, so that it costs a short wait nothing.
+template <class Describe, class Ready>
+CAUSEWAY_DEVICE bool spin_until(const DeviceWorld& world, Describe describe, Ready ready) {
   uint64_t seen = 0;
   if (ready(seen)) return true;
-  machine::note_spin(&info);
-  constexpr unsigned kPollsPerClock = 1024;  // the clock costs more than a poll
+  const machine::SpinNote<Describe> note(describe);
+  constexpr unsigned kPollsPerClock = machine::kPollsPerClock;
   uint64_t start = 0;
   bool reported = false;
   unsigned polls = 0, dumps = machine::dumps_asked();
@@ -28,19 +29,17 @@ CAUSEWAY_DEVICE bool spin_until(const DeviceWorld& world, const WaitInfo& info, 
     if (start == 0) start = now;
     if (machine::dumps_asked() != dumps) {
       dumps = machine::dumps_asked();
-      report_wait(world, info, seen, false);
+      report_wait(world, describe(), seen, false);
     }
     if (world.wait_timeout_ns != 0 && now - start > world.wait_timeout_ns) {
-      report_wait(world, info, seen, true);
-      machine::note_spin(nullptr);
+      report_wait(world, describe(), seen, true);
       return false;
     }
     if (!reported && world.wait_report_ns != 0 && now - start > world.wait_report_ns) {
-      report_wait(world, info, seen, false);
+      report_wait(world, describe(), seen, false);
       reported = true;
     }
   }
-  machine::note_spin(nullptr);
   return true;
 }
 

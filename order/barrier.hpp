@@ -28,8 +28,9 @@ namespace detail {
 enum class Completes { no, yes };
 
 template <class Group>
-CAUSEWAY_DEVICE void meet(const DeviceWorld& world, const char* name, Group group, const TeamView& team,
+CAUSEWAY_DEVICE void meet(const DeviceWorld& world, const char* name, Group group, const TeamView& shared_team,
                           Completes completes) {
+  const TeamView team = shared_team;  // in registers: the stores below could change memory for all the compiler knows
   const uint64_t epoch = *team.epoch + 1;
   group.sync();
   if (leads(group)) {
@@ -46,13 +47,8 @@ CAUSEWAY_DEVICE void meet(const DeviceWorld& world, const char* name, Group grou
   }
   for (unsigned member = group.rank(); member < unsigned(team.pes); member += group.size()) {
     const uint64_t* line = team.inbox + member * kInboxLineWords;
-    WaitInfo info;
-    info.operation = name;
-    info.peer = world_pe(team, int(member));
-    info.address = line;
-    info.expected = epoch;
-    info.comparison = ">=";
-    spin_until(world, info, [&](uint64_t& seen) { return (seen = machine::load_acquire_sys(line)) >= epoch; });
+    const auto describe = [&] { return WaitInfo{name, world_pe(team, int(member)), line, epoch, ">="}; };
+    spin_until(world, describe, [&](uint64_t& seen) { return (seen = machine::load_acquire_sys(line)) >= epoch; });
   }
   if (leads(group)) *team.epoch = epoch;  // read again only after the sync below
   group.sync();

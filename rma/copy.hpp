@@ -74,8 +74,8 @@ CAUSEWAY_DEVICE void copy(Group group, Towards towards, void* to, const void* fr
   if (apart % 16 == 0) {
     detail::copy_words16(group, dest, source, bytes);
   } else if (apart % 4 == 0 && both % 4 == 0) {
-    detail::copy_words<uint32_t, 8>(group, reinterpret_cast<uint32_t*>(dest),
-                                    reinterpret_cast<const uint32_t*>(source), bytes / 4);
+    detail::copy_words<uint32_t, 8>(group, reinterpret_cast<uint32_t*>(dest), reinterpret_cast<const uint32_t*>(source),
+                                    bytes / 4);
   } else {
     detail::copy_words<uint8_t, 8>(group, reinterpret_cast<uint8_t*>(dest), reinterpret_cast<const uint8_t*>(source),
                                    bytes);

@@ -34,11 +34,11 @@ struct DeviceWorld {
   int32_t pe = -1, pes = 0;  // pes 0: not filled, every access faults
   int32_t teams_max = 0;
   int32_t reserved = 0;
-  const TeamView* teams = nullptr;        // by nvshmem_team_t; then, from teams_max on, each team's host channel
-  const uint64_t* heap_bytes = nullptr;   // mapped so far: heaps grow
+  const TeamView* teams = nullptr;       // by nvshmem_team_t; then, from teams_max on, each team's host channel
+  const uint64_t* heap_bytes = nullptr;  // mapped so far: heaps grow
   FaultRecord* faults = nullptr;
-  uint64_t wait_report_ns = 0;            // a wait this long says so and goes on
-  uint64_t wait_timeout_ns = 0;           // a wait this long ends; 0: never
+  uint64_t wait_report_ns = 0;   // a wait this long says so and goes on
+  uint64_t wait_timeout_ns = 0;  // a wait this long ends; 0: never
 };
 
 /// Compared when a unit registers: headers and library of different builds must not meet.

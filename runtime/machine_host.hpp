@@ -36,6 +36,8 @@ void synchronize(Stream);
 Stream private_stream();
 /// All the work this PE has given its device.
 void synchronize_device();
+/// From now on SIGUSR1 makes every wait print itself, unless the program has a handler of its own.
+void listen_for_dumps();
 /// Meets the team's members from the host, in the team's host channel, completing or not what came before.
 void barrier(const DeviceWorld&, const char* name, int team, bool completes);
 /// In the host channel too: concatenates members' `bytes` at `source` into `dest` of all; both symmetric.

@@ -7,6 +7,7 @@
 #include <causeway/runtime/pe_state.hpp>
 #include <causeway/runtime/world.hpp>
 
+#include <csignal>
 #include <cstring>
 #include <new>
 #include <thread>
@@ -42,6 +43,14 @@ void copy_on_stream(void* to, const void* from, size_t bytes, Stream stream) {
 }
 void synchronize(Stream stream) { cpu::device().synchronize(machine::cpu_stream(stream)); }
 void synchronize_device() { cpu::device().synchronize(); }
+
+void listen_for_dumps() {
+  struct sigaction now {};
+  if (sigaction(SIGUSR1, nullptr, &now) != 0 || now.sa_handler != SIG_DFL) return;
+  now.sa_handler = [](int) { machine::ask_for_dump(); };
+  now.sa_flags = SA_RESTART;
+  sigaction(SIGUSR1, &now, nullptr);
+}
 
 void barrier(const DeviceWorld& world, const char* name, int team, bool completes) {
   if (completes) {

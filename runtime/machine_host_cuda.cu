@@ -96,6 +96,9 @@ void copy_on_stream(void* to, const void* from, size_t bytes, Stream stream) {
 void synchronize(Stream stream) { check(cudaStreamSynchronize(stream), "waiting for a stream"); }
 void synchronize_device() { check(cudaDeviceSynchronize(), "waiting for the device"); }
 
+// Kernels cannot be asked from outside; their waits report by themselves after CAUSEWAY_WAIT_REPORT.
+void listen_for_dumps() {}
+
 Stream private_stream() { return own_stream(); }
 
 void barrier(const DeviceWorld& world, const char*, int team, bool completes) {
@@ -106,7 +109,8 @@ void barrier(const DeviceWorld& world, const char*, int team, bool completes) {
 
 void fcollect(const DeviceWorld& world, const char*, int team, void* dest, const void* source, size_t bytes) {
   cudaStream_t stream = own_stream();
-  machine::launch(host::FcollectKernel{world, world.teams_max + team, dest, source, bytes}, 1, machine::kStreamThreads, stream);
+  machine::launch(host::FcollectKernel{world, world.teams_max + team, dest, source, bytes}, 1, machine::kStreamThreads,
+                  stream);
   finish(stream);
 }
 

@@ -22,6 +22,8 @@ World* world_or_null() { return pe_state().world.get(); }
 
 World& world_of(const char*) {
   World* world = world_or_null();
+  if (!world && !pe_state().init_failure.empty())
+    fail(Status::invalid_value, "nvshmem_init failed before: {}", pe_state().init_failure);
   if (!world) fail(Status::invalid_value, "called before nvshmem_init or after nvshmem_finalize");
   return *world;
 }

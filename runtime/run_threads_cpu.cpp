@@ -101,9 +101,8 @@ int run_free(const ThreadsJob& job, const Copies& copies) {
 
 int run_seeded(const ThreadsJob& job, const Copies& copies, uint64_t seed, int& copy_number) {
   auto meeting = std::make_shared<ThreadsMeeting>(job.pes, job.nodes, [] { cpu::yield(); });
-  const auto result = cpu::simulate({job.pes, seed, cpu::SimulationOptions{}.steps_max}, [&](int pe) {
-    return run_pe(job, copies.load(copy_number++), meeting, pe);
-  });
+  const auto result = cpu::simulate({job.pes, seed, cpu::SimulationOptions{}.steps_max},
+                                    [&](int pe) { return run_pe(job, copies.load(copy_number++), meeting, pe); });
   if (!result.failure.empty()) {
     std::fprintf(stderr, "causeway: seed %llu: %s\n", static_cast<unsigned long long>(seed), result.failure.c_str());
     return 1;
@@ -123,7 +122,8 @@ int run_job(const ThreadsJob& job) {
     return status;
   }
   if (job.seed_last)
-    std::fprintf(stderr, "causeway: %llu seeds passed\n", static_cast<unsigned long long>(*job.seed_last - *job.seed + 1));
+    std::fprintf(stderr, "causeway: %llu seeds passed\n",
+                 static_cast<unsigned long long>(*job.seed_last - *job.seed + 1));
   return 0;
 }
 

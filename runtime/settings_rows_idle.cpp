@@ -37,7 +37,20 @@ constexpr SettingRow kRows[] = {
     idle("NVSHMEM_BOOTSTRAP_UID_SESSION_ID", text, "", "A unique id carries its maker's addresses and port.", "",
          &S::uid_session),
 
+    // ---- memory and routes: PEs share memory by descriptors and reach each other by load and store, or not at all
+    idle("NVSHMEM_CUMEM_GRANULARITY", size, "512M", "Heap segments are multiples of what the driver recommends.", "",
+         &S::cumem_granularity_bytes),
+    idle("NVSHMEM_DISABLE_CUDA_VMM", boolean, "0",
+         "GPU memory is shared by cuMem handles always: the older calls choose their own addresses.", "",
+         &S::disable_cuda_vmm),
+    idle("NVSHMEM_DISABLE_P2P", boolean, "0", "There is no other way to a peer than load and store.", "",
+         &S::disable_p2p),
+    idle("NVSHMEM_DISABLE_NVLS", boolean, "0", "Multicast objects are never used.", "", &S::disable_nvls),
+    idle("NVSHMEM_REMOTE_TRANSPORT", choice, "", "There is no network transport: the PEs of a job share a host.",
+         "none|ucx|libfabric|ibrc|ibdevx|ibgda", &S::remote_transport),
+
     // ---- debugging
+    idle("NVSHMEM_DEBUG_FILE", text, "", "Messages go to standard error.", "", &S::debug_file),
     idle("NVSHMEM_INFO_HIDDEN", boolean, "0", "No variable is hidden: `causeway info --settings` shows all."),
     idle("NVSHMEM_DEBUG_SUBSYS", list, "", "NVSHMEM_DEBUG is not divided by subsystem.", "", &S::debug_subsys),
     idle("NVSHMEM_DEBUG_ATTACH_DELAY", integer, "0", "`causeway run --gdb PE` starts a PE under the debugger."),

@@ -82,7 +82,7 @@ std::optional<double> read_cpu_quota(const fs::path& root) {
   each_group(root, "cpu", [&](const fs::path& directory) {
     std::istringstream unified(read_file(directory / "cpu.max"));
     double quota = 0, period = 0;
-    if (!(unified >> quota >> period)) {  // also when it says "max"
+    if (!(unified >> quota >> period)) {                                                 // also when it says "max"
       quota = double(number_at(read_file(directory / "cpu.cfs_quota_us")).value_or(0));  // -1: none, no number to us
       period = double(number_at(read_file(directory / "cpu.cfs_period_us")).value_or(0));
     }

@@ -1,4 +1,5 @@
 // See world.hpp.
+#include <causeway/api/types.h>
 #include <causeway/base/error.hpp>
 #include <causeway/runtime/machine_host.hpp>
 #include <causeway/runtime/pe_state.hpp>
@@ -31,8 +32,7 @@ std::unique_ptr<Bootstrap> default_bootstrap(const Settings& settings) {
 
 World::World(std::unique_ptr<Bootstrap> bootstrap, Settings settings)
     : bootstrap_(std::move(bootstrap)), settings_(std::move(settings)) {
-  if (pe() == 0)  // all PEs read the same environment
-    for (const auto& message : settings_.messages) std::fprintf(stderr, "causeway: %s\n", message.text.c_str());
+  if (pe() == 0) print_start();  // all PEs read the same environment
   place_pes();
   device_world_.pe = pe();
   device_world_.pes = pes();
@@ -49,6 +49,7 @@ World::~World() {
     try {
       machine_host::synchronize_device();
       bootstrap_->barrier("nvshmem_finalize");
+      check_faults();  // device code may have left one that no call has met
       for (const UnitRegistration* unit : pe_state().units) machine_host::fill(*unit, DeviceWorld{});
     } catch (const std::exception& error) {
       note_error(fmt::format("nvshmem_finalize: {}", error.what()));
@@ -57,6 +58,13 @@ World::~World() {
   teams_.reset();
   heap_.reset();
   if (faults_) machine_host::free_shared(faults_);
+}
+
+void World::print_start() const {
+  for (const auto& message : settings_.messages) std::fprintf(stderr, "causeway: %s\n", message.text.c_str());
+  if (settings_.print_version || settings_.print_info || settings_.debug >= DebugLevel::version)
+    std::printf("%s\n", NVSHMEM_VENDOR_STRING);
+  if (settings_.print_info) std::printf("%s", settings_table(settings_, TableFormat::plain).c_str());
 }
 
 void World::place_pes() {
@@ -70,9 +78,10 @@ void World::place_pes() {
     const int given = bootstrap_->node_of(pe);
     placement_.node.push_back(given >= 0 ? given : hosts.emplace(other, int(hosts.size())).first->second);
     if (other != placement_.host[0])
-      fail(Status::not_supported,
-           "PE {} runs on another host than PE 0: the PEs of a job must share one host's memory, as no network is there",
-           pe);
+      fail(
+          Status::not_supported,
+          "PE {} runs on another host than PE 0: the PEs of a job must share one host's memory, as no network is there",
+          pe);
   }
 }
 
@@ -132,7 +141,8 @@ void World::check_faults() {
   if (!faults_ || faults_->count == faults_seen_) return;
   const uint32_t fresh = faults_->count - faults_seen_;
   faults_seen_ = faults_->count;
-  fail(Status::internal, "device code reported {} fault(s); the first: {}: {} (heap offset {:#x}, expected {}, seen {})", fresh,
+  fail(Status::internal,
+       "device code reported {} fault(s); the first: {}: {} (heap offset {:#x}, expected {}, seen {})", fresh,
        faults_->operation, faults_->problem, faults_->heap_offset, faults_->expected, faults_->seen);
 }
 

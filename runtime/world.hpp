@@ -48,6 +48,7 @@ class World {
   void free(void* block, const std::string& site);
 
  private:
+  void print_start() const;
   void place_pes();
   void make_device_tables();
 

@@ -11,23 +11,35 @@ enum SignalOperation : int { signal_set = 9, signal_add = 10 };
 template <class T>
 CAUSEWAY_HOST_DEVICE bool compare(T seen, int comparison, T value) {
   switch (comparison) {
-    case cmp_eq: return seen == value;
-    case cmp_ne: return seen != value;
-    case cmp_gt: return seen > value;
-    case cmp_le: return seen <= value;
-    case cmp_lt: return seen < value;
-    default: return seen >= value;
+    case cmp_eq:
+      return seen == value;
+    case cmp_ne:
+      return seen != value;
+    case cmp_gt:
+      return seen > value;
+    case cmp_le:
+      return seen <= value;
+    case cmp_lt:
+      return seen < value;
+    default:
+      return seen >= value;
   }
 }
 
 CAUSEWAY_HOST_DEVICE const char* comparison_name(int comparison) {
   switch (comparison) {
-    case cmp_eq: return "==";
-    case cmp_ne: return "!=";
-    case cmp_gt: return ">";
-    case cmp_le: return "<=";
-    case cmp_lt: return "<";
-    default: return ">=";
+    case cmp_eq:
+      return "==";
+    case cmp_ne:
+      return "!=";
+    case cmp_gt:
+      return ">";
+    case cmp_le:
+      return "<=";
+    case cmp_lt:
+      return "<";
+    default:
+      return ">=";
   }
 }
 

@@ -36,12 +36,10 @@ CAUSEWAY_DEVICE void put_signal(const DeviceWorld& world, Group group, void* des
 template <class T>
 CAUSEWAY_DEVICE T wait_until(const DeviceWorld& world, const char* name, T* variable, int comparison, T value) {
   T last{};
-  WaitInfo info;
-  info.operation = name;
-  info.address = variable;
-  info.expected = static_cast<uint64_t>(value);
-  info.comparison = comparison_name(comparison);
-  spin_until(world, info, [&](uint64_t& seen) {
+  const auto describe = [&] {
+    return WaitInfo{name, -1, variable, static_cast<uint64_t>(value), comparison_name(comparison)};
+  };
+  spin_until(world, describe, [&](uint64_t& seen) {
     last = machine::load_acquire_sys(variable);
     seen = static_cast<uint64_t>(last);
     return compare(last, comparison, value);

@@ -19,8 +19,9 @@ StridedSet split_strided(const StridedSet& parent, int start, int stride, int si
   if (stride == 0 && size > 1) fail(Status::invalid_value, "PE_stride is 0: must not be with a PE_size of {}", size);
   const long last = long(start) + long(size - 1) * stride;
   if (last < 0 || last >= parent.size)
-    fail(Status::invalid_value, "PE_start {}, PE_stride {}, PE_size {}: the last PE would be {}, the parent has 0 to {}",
-         start, stride, size, last, parent.size - 1);
+    fail(Status::invalid_value,
+         "PE_start {}, PE_stride {}, PE_size {}: the last PE would be {}, the parent has 0 to {}", start, stride, size,
+         last, parent.size - 1);
   // One member: any stride will do, and 1 divides.
   return {parent.pe(start), size == 1 ? 1 : parent.stride * stride, size};
 }

@@ -34,7 +34,8 @@ Teams::Teams(World& world, Heap& heap, int teams_max) : world_(world) {
   world.bootstrap().barrier("clearing team tables");
 
   for (int number = 0; number < kPredefinedTeams; ++number)
-    if (const StridedSet set = predefined_team(world.placement(), world.pe(), number); set.size > 0) install(number, set);
+    if (const StridedSet set = predefined_team(world.placement(), world.pe(), number); set.size > 0)
+      install(number, set);
 }
 
 const TeamView* Teams::find(int team) const {
@@ -77,7 +78,8 @@ std::vector<uint64_t> Teams::gather_free_slots(int parent) {
     if (views_[size_t(slot)].pe < 0) mine[size_t(slot) / 64] |= uint64_t{1} << (slot % 64);
   const size_t bytes = words * sizeof(uint64_t), members = size_t(views_[size_t(parent)].pes);
   machine_host::copy(scratch_, mine.data(), bytes);
-  machine_host::fcollect(world_.device_world(), "nvshmem_team_split_strided", parent, scratch_ + bytes, scratch_, bytes);
+  machine_host::fcollect(world_.device_world(), "nvshmem_team_split_strided", parent, scratch_ + bytes, scratch_,
+                         bytes);
   std::vector<uint64_t> all(words * members);
   machine_host::copy(all.data(), scratch_ + bytes, bytes * members);
   for (size_t member = 0; member < members; ++member)
@@ -92,7 +94,8 @@ void Teams::continue_epochs(int parent, int slot) {
   machine_host::copy(&own[1], epoch(teams_max() + slot), sizeof own[1]);
   const size_t members = size_t(views_[size_t(parent)].pes);
   machine_host::copy(scratch_, own, sizeof own);
-  machine_host::fcollect(world_.device_world(), "nvshmem_team_split_strided", parent, scratch_ + 64, scratch_, sizeof own);
+  machine_host::fcollect(world_.device_world(), "nvshmem_team_split_strided", parent, scratch_ + 64, scratch_,
+                         sizeof own);
   std::vector<uint64_t> all(2 * members);
   machine_host::copy(all.data(), scratch_ + 64, sizeof own * members);
   const uint64_t highest = *std::max_element(all.begin(), all.end());

@@ -38,11 +38,11 @@ class Teams {
   std::vector<uint64_t> gather_free_slots(int parent);
 
   World& world_;
-  std::vector<TeamView> views_;   // host copy of table_
-  TeamView* table_ = nullptr;     // on the device: the teams' device channels, then their host channels
-  char* inboxes_ = nullptr;       // symmetric: a line a PE, for every slot of both channels
-  char* epochs_ = nullptr;        // own, a line each
-  char* scratch_ = nullptr;       // symmetric: to agree on slots
+  std::vector<TeamView> views_;  // host copy of table_
+  TeamView* table_ = nullptr;    // on the device: the teams' device channels, then their host channels
+  char* inboxes_ = nullptr;      // symmetric: a line a PE, for every slot of both channels
+  char* epochs_ = nullptr;       // own, a line each
+  char* scratch_ = nullptr;      // symmetric: to agree on slots
 };
 
 }  // namespace causeway

@@ -21,8 +21,7 @@ cc::Machine machine_for(const cc::Options& options) {
 }
 
 void check_inputs(const cc::Options& options) {
-  if (options.inputs.empty())
-    fail(Status::invalid_value, "no input file; accepted are {}", cc::accepted_inputs);
+  if (options.inputs.empty()) fail(Status::invalid_value, "no input file; accepted are {}", cc::accepted_inputs);
   for (const cc::Input& input : options.inputs)
     if (!cc::is_file(input.path)) fail(Status::invalid_value, "input file {}: no such file", input.path);
   if (options.stage != cc::Stage::link && !options.output.empty() && cc::source_count(options) > 1)

@@ -41,8 +41,10 @@ class CpuBuild {
         objects_[i] = input.path;
         continue;
       }
-      if (options_.stage == Stage::link) objects_[i] = temporary_.file(std::to_string(i) + ".o").string();
-      else objects_[i] = output_of(input.path);
+      if (options_.stage == Stage::link)
+        objects_[i] = temporary_.file(std::to_string(i) + ".o").string();
+      else
+        objects_[i] = output_of(input.path);
       const int status = input.language == Language::cuda ? cuda_source(i) : host_source(i);
       if (status != 0) return status;
     }
@@ -117,8 +119,10 @@ class CpuBuild {
       return 1;
     }
     if (options_.stage == Stage::preprocess) {
-      if (objects_[i].empty()) fmt::print("{}", text);
-      else write_file(objects_[i], text);
+      if (objects_[i].empty())
+        fmt::print("{}", text);
+      else
+        write_file(objects_[i], text);
       return 0;
     }
     write_file(translated, text);
@@ -184,8 +188,8 @@ class CpuBuild {
   int write_empty_object() {
     const fs::path source = temporary_.file("empty.cpp");
     write_file(source, "");
-    return execute({compiler_, "-fPIC", "-c", source.string(), "-o",
-                    options_.output.empty() ? "a_dlink.o" : options_.output});
+    return execute(
+        {compiler_, "-fPIC", "-c", source.string(), "-o", options_.output.empty() ? "a_dlink.o" : options_.output});
   }
 
   [[nodiscard]] fs::path intermediate(std::size_t i, const std::string& suffix) const {

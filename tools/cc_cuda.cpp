@@ -20,8 +20,9 @@ bool is_nvshmem_library(const std::string& argument) {
 int build_for_cuda(const Options& options) {
   const auto nvcc = find_nvcc();
   if (!nvcc)
-    fail(Status::invalid_value, "--machine cuda needs nvcc, which is neither in PATH nor in $CUDA_HOME/bin nor in "
-                                "/usr/local/cuda/bin");
+    fail(Status::invalid_value,
+         "--machine cuda needs nvcc, which is neither in PATH nor in $CUDA_HOME/bin nor in "
+         "/usr/local/cuda/bin");
   const auto prefix = cuda_installation();
   Command command = {*nvcc};
   if (options.standard.empty()) command.emplace_back("-std=c++17");

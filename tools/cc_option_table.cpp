@@ -21,9 +21,9 @@ void for_each_item(const std::string& list, Visit visit) {
 }
 
 bool is_replaced_library(std::string_view name) {
-  constexpr std::array<std::string_view, 11> names = {
-      "nvshmem", "nvshmem_host", "nvshmem_device", "cudart",     "cudart_static", "cuda", "cudadevrt",
-      "causeway", "causeway_cpu", "nvidia-ml",      "cudadevrt_static"};
+  constexpr std::array<std::string_view, 11> names = {"nvshmem",       "nvshmem_host", "nvshmem_device",  "cudart",
+                                                      "cudart_static", "cuda",         "cudadevrt",       "causeway",
+                                                      "causeway_cpu",  "nvidia-ml",    "cudadevrt_static"};
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 

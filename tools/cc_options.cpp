@@ -90,11 +90,16 @@ class Parser {
   }
 
   void set_language(const std::string& value) {
-    if (value == "cu") options_language_ = Language::cuda;
-    else if (value == "c++") options_language_ = Language::cpp;
-    else if (value == "c") options_language_ = Language::c;
-    else if (value == "none") options_language_.reset();
-    else fail(Status::invalid_value, "-x {}: accepted are cu, c++, c and none", value);
+    if (value == "cu")
+      options_language_ = Language::cuda;
+    else if (value == "c++")
+      options_language_ = Language::cpp;
+    else if (value == "c")
+      options_language_ = Language::c;
+    else if (value == "none")
+      options_language_.reset();
+    else
+      fail(Status::invalid_value, "-x {}: accepted are cu, c++, c and none", value);
   }
 
   void other_option(const std::string& argument, std::string_view name) {
@@ -129,9 +134,8 @@ Machine parse_machine(std::string_view source, std::string_view value) {
 }
 
 std::size_t source_count(const Options& options) {
-  return static_cast<std::size_t>(std::count_if(options.inputs.begin(), options.inputs.end(), [](const Input& input) {
-    return input.language != Language::object;
-  }));
+  return static_cast<std::size_t>(std::count_if(options.inputs.begin(), options.inputs.end(),
+                                                [](const Input& input) { return input.language != Language::object; }));
 }
 
 std::string_view help() {

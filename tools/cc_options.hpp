@@ -28,10 +28,10 @@ struct Options {
   std::string output;
   Stage stage = Stage::link;
   std::optional<Machine> machine;
-  std::string standard;                   ///< what -std says: "c++17"
-  std::string host_compiler;              ///< -ccbin
-  std::vector<std::string> preprocess;    ///< -I, -D, -include, -MD ...
-  std::vector<std::string> compile;       ///< -O2, -g, -f..., and whatever nvcc does not know
+  std::string standard;                 ///< what -std says: "c++17"
+  std::string host_compiler;            ///< -ccbin
+  std::vector<std::string> preprocess;  ///< -I, -D, -include, -MD ...
+  std::vector<std::string> compile;     ///< -O2, -g, -f..., and whatever nvcc does not know
   std::vector<LinkItem> link;
   bool shared = false;
   bool threads_object = true;
@@ -41,10 +41,10 @@ struct Options {
   bool warnings = false;
   bool help = false;
   bool has_architecture = false;
-  bool has_dependency_target = false;     ///< -MT or -MQ
-  bool has_dependency_file = false;       ///< -MF
-  bool writes_dependencies = false;       ///< -MD or -MMD
-  std::vector<std::string> for_nvcc;      ///< the command line without causeway's own options
+  bool has_dependency_target = false;  ///< -MT or -MQ
+  bool has_dependency_file = false;    ///< -MF
+  bool writes_dependencies = false;    ///< -MD or -MMD
+  std::vector<std::string> for_nvcc;   ///< the command line without causeway's own options
 };
 
 /// Throws causeway::Error for an option without its value and for an input of unknown kind.

@@ -93,11 +93,12 @@ int run_as_processes(const RunOptions& options, const std::string& path) {
       plan.spared_child = mps->guardian();
       for (std::string& pair : mps->environment()) plan.environment.push_back(std::move(pair));
     } else if (!options.dry_run) {
-      print_warning(fmt::format("MPS cannot be started ({}): {} PEs on {} GPU(s) take turns, 2.2 ms a trip instead of "
-                                "0.36 µs", cause, facts.pes, facts.gpus));
+      print_warning(
+          fmt::format("MPS cannot be started ({}): {} PEs on {} GPU(s) take turns, 2.2 ms a trip instead of "
+                      "0.36 µs",
+                      cause, facts.pes, facts.gpus));
     }
-    if (mps || options.dry_run)
-      plan.environment.push_back(fmt::format("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE={}", *share));
+    if (mps || options.dry_run) plan.environment.push_back(fmt::format("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE={}", *share));
   }
   if (options.verbose || options.dry_run) print_plan(plan);
   return options.dry_run ? 0 : run_job(plan);

@@ -63,9 +63,8 @@ std::vector<std::string> needed_libraries(const std::string& path) {
 }
 
 bool needs_library(const std::vector<std::string>& needed, const std::string& name) {
-  return std::any_of(needed.begin(), needed.end(), [&](const std::string& library) {
-    return library == name || library.starts_with(name + ".");
-  });
+  return std::any_of(needed.begin(), needed.end(),
+                     [&](const std::string& library) { return library == name || library.starts_with(name + "."); });
 }
 
 }  // namespace causeway

@@ -13,10 +13,10 @@ namespace causeway {
 
 /// What the choice depends on.
 struct MpsFacts {
-  bool wanted = true;            ///< no --no-mps
+  bool wanted = true;  ///< no --no-mps
   bool program_uses_gpus = false;
-  bool given = false;            ///< CUDA_MPS_PIPE_DIRECTORY is set: somebody else runs MPS
-  int gpus = 0;                  ///< visible ones
+  bool given = false;  ///< CUDA_MPS_PIPE_DIRECTORY is set: somebody else runs MPS
+  int gpus = 0;        ///< visible ones
   int pes = 1;
 };
 

@@ -41,8 +41,9 @@ void declare(CLI::App& app, Texts& texts, RunOptions& options) {
   app.add_option("-n,--np", texts.pes, "number of PEs")->type_name("N");
   app.add_option("--nodes", texts.nodes, "deal the PEs in blocks over this many emulated nodes")->type_name("K");
   app.add_flag("--threads", options.threads, "PEs are threads of one process (CPU machine)");
-  app.add_option("--seed", texts.seed, "replay the schedule of this seed, or of all seeds of a range such as "
-                                        "1-1000 until one fails (implies --threads)")
+  app.add_option("--seed", texts.seed,
+                 "replay the schedule of this seed, or of all seeds of a range such as "
+                 "1-1000 until one fails (implies --threads)")
       ->type_name("S");
   app.add_option("--gdb", texts.gdb, "run this PE under gdb, with the terminal")->type_name("PE");
   app.add_flag("-l,--tag", options.tag, "print whole lines, each with the number of its PE before it");
@@ -68,14 +69,15 @@ void check(const Texts& texts, RunOptions& options) {
     const std::size_t dash = texts.seed.find('-', 1);
     options.seed = read_number<std::uint64_t>("--seed", texts.seed.substr(0, dash), 0, UINT64_MAX, "the seed");
     if (dash != std::string::npos)
-      options.seed_last = read_number<std::uint64_t>("--seed", texts.seed.substr(dash + 1), *options.seed, UINT64_MAX - 1,
-                                                     "the last seed of the range");
+      options.seed_last = read_number<std::uint64_t>("--seed", texts.seed.substr(dash + 1), *options.seed,
+                                                     UINT64_MAX - 1, "the last seed of the range");
     options.threads = true;
   }
   if (!texts.gdb.empty()) options.gdb_pe = read_number("--gdb", texts.gdb, 0, options.pes - 1, "the PE");
   if (options.gdb_pe && options.threads)
     throw RunError(2, fmt::format("--gdb {} with --threads: all PEs are in one process there; use `gdb --args causeway "
-                                  "run --threads ...`", *options.gdb_pe));
+                                  "run --threads ...`",
+                                  *options.gdb_pe));
   options.mps = !texts.no_mps;
   if (!texts.timeout.empty()) options.timeout_s = read_seconds(texts.timeout);
   for (const std::string& pair : options.environment)

@@ -18,10 +18,10 @@ struct ProcessPlan {
   bool inherit_stdin = false;            ///< else it reads from /dev/null
   int stdout_fd = -1;                    ///< -1: the launcher's
   int stderr_fd = -1;
-  int kept_fd = -1;                      ///< a descriptor it inherits under its number
-  bool own_group = false;                ///< out of reach of the terminal's signals
+  int kept_fd = -1;        ///< a descriptor it inherits under its number
+  bool own_group = false;  ///< out of reach of the terminal's signals
   sigset_t signal_mask{};
-  std::optional<rlimit> files;           ///< the limit of open files to restore
+  std::optional<rlimit> files;  ///< the limit of open files to restore
 };
 
 struct StartedProcess {

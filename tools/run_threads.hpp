@@ -9,13 +9,13 @@ namespace causeway {
 
 struct ThreadsJob {
   int pes = 1;
-  int nodes = 0;                      ///< emulated nodes, PEs in blocks (node_by_block); 0: not given
-  std::optional<std::uint64_t> seed;  ///< one worker, seeded order; nothing: free running threads
+  int nodes = 0;                           ///< emulated nodes, PEs in blocks (node_by_block); 0: not given
+  std::optional<std::uint64_t> seed;       ///< one worker, seeded order; nothing: free running threads
   std::optional<std::uint64_t> seed_last;  ///< with seed: all seeds from it to this one, one after the other
-  std::string program;                ///< path of the program, for argv[0] and error texts
-  std::string shared_object;          ///< the program as a shared object; each PE loads a private copy
-  std::vector<std::string> args;      ///< of the program, without argv[0]
-  bool tag = false;                   ///< "[PE] " before every line of output
+  std::string program;                     ///< path of the program, for argv[0] and error texts
+  std::string shared_object;               ///< the program as a shared object; each PE loads a private copy
+  std::vector<std::string> args;           ///< of the program, without argv[0]
+  bool tag = false;                        ///< "[PE] " before every line of output
   bool verbose = false;
 };
 

@@ -67,7 +67,7 @@ class JobWatch {
   std::vector<Pe> pes_;
   std::vector<pollfd> set_;
 
-  std::optional<int> status_;                    // the first that is not 0, or global_exit's
+  std::optional<int> status_;  // the first that is not 0, or global_exit's
   std::optional<Clock::time_point> timeout_at_;
   std::optional<Clock::time_point> term_at_, kill_at_;
   std::optional<Clock::time_point> asked_to_end_at_;  // the first SIGINT or SIGTERM

@@ -22,7 +22,7 @@ OTHER = {".py", ".sh", ".cmake"}
 LIBRARY = {"api", "backend", "base", "bootstrap", "coll", "heap", "include", "machine", "order", "rma", "runtime",
            "signal", "team", "transport"}
 DOCUMENTED = {"base", "bootstrap", "heap", "runtime", "team", "transport"}
-LINES_MAX, FUNCTION_LINES_MAX, LONG_SHARE_MAX, COLUMNS_MAX = 400, 70, 0.02, 120
+LINES_MAX, FUNCTION_LINES_MAX, LONG_SHARE_MAX, COLUMNS_MAX = 400, 70, 0.02, 140
 
 ALLOWED = {  # (rule, file) -> why it is right there
     ("spins", "emulator/runtime/driver_streams.cpp"): "an emulated stream's wait; yields to the scheduler",

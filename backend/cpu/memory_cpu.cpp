@@ -42,8 +42,9 @@ class CpuMemory : public Memory {
   std::unique_ptr<Segment> make(size_t bytes) override {
     // Pages come when they are touched, so more than there is would end in a kill later on: refuse it now.
     if (bytes > available())
-      fail(Status::out_of_memory, "a heap segment of {} bytes for each of {} PEs on this host: {} bytes a PE are available",
-           bytes, pes_on_host_, available());
+      fail(Status::out_of_memory,
+           "a heap segment of {} bytes for each of {} PEs on this host: {} bytes a PE are available", bytes,
+           pes_on_host_, available());
     UniqueFd fd(memfd_create("causeway-heap", MFD_CLOEXEC));
     if (!fd) fail_errno("making a heap segment");
     if (ftruncate(fd.get(), off_t(bytes)) != 0) fail_errno(fmt::format("sizing a heap segment of {} bytes", bytes));
@@ -62,7 +63,8 @@ class CpuMemory : public Memory {
 
   void map(Segment& segment, void* place) override {
     const auto& own = static_cast<CpuSegment&>(segment);
-    if (mmap(place, own.bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, own.fd(), 0) == MAP_FAILED)
+    if (mmap(place, own.bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, own.fd(), 0) ==
+        MAP_FAILED)
       fail_errno("mapping a heap segment");
   }
   void unmap(Segment& segment, void* place) override {

@@ -24,10 +24,11 @@ Driver load() {
   int version = 0;
   const cudaError_t status = cudaDriverGetVersion(&version);
   if (status != cudaSuccess || version == 0)
-    fail(Status::gpu_not_selected,
-         "no CUDA driver on this machine ({}): run the program on a machine with an NVIDIA GPU, or build it for the CPU "
-         "machine with `causeway cc --machine cpu`",
-         status == cudaSuccess ? "libcuda.so.1 cannot be loaded" : cudaGetErrorString(status));
+    fail(
+        Status::gpu_not_selected,
+        "no CUDA driver on this machine ({}): run the program on a machine with an NVIDIA GPU, or build it for the CPU "
+        "machine with `causeway cc --machine cpu`",
+        status == cudaSuccess ? "libcuda.so.1 cannot be loaded" : cudaGetErrorString(status));
   Driver found{};
   look_up(found.get_error_string, "cuGetErrorString");
   look_up(found.get_current_context, "cuCtxGetCurrent");
@@ -60,8 +61,8 @@ void check(CUresult status, const char* what) {
   if (status == CUDA_SUCCESS) return;
   const char* text = nullptr;
   driver().get_error_string(status, &text);
-  fail(status == CUDA_ERROR_OUT_OF_MEMORY ? Status::out_of_memory : Status::internal, "{}: {} (CUDA driver error {})", what,
-       text ? text : "unknown error", int(status));
+  fail(status == CUDA_ERROR_OUT_OF_MEMORY ? Status::out_of_memory : Status::internal, "{}: {} (CUDA driver error {})",
+       what, text ? text : "unknown error", int(status));
 }
 
 void check(cudaError_t status, const char* what) {

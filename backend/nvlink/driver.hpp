@@ -18,7 +18,8 @@ struct Driver {
   CUresult (*map)(CUdeviceptr, size_t bytes, size_t offset, CUmemGenericAllocationHandle, unsigned long long flags);
   CUresult (*unmap)(CUdeviceptr, size_t bytes);
   CUresult (*set_access)(CUdeviceptr, size_t bytes, const CUmemAccessDesc*, size_t count);
-  CUresult (*export_handle)(void* handle, CUmemGenericAllocationHandle, CUmemAllocationHandleType, unsigned long long flags);
+  CUresult (*export_handle)(void* handle, CUmemGenericAllocationHandle, CUmemAllocationHandleType,
+                            unsigned long long flags);
   CUresult (*import_handle)(CUmemGenericAllocationHandle*, void* handle, CUmemAllocationHandleType);
   CUresult (*granularity)(size_t*, const CUmemAllocationProp*, CUmemAllocationGranularity_flags);
 };

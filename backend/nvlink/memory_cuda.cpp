@@ -39,7 +39,8 @@ class CudaMemory : public Memory {
  public:
   explicit CudaMemory(int device) : device_(device) {
     const CUmemAllocationProp prop = properties(device);
-    check(driver().granularity(&granularity_, &prop, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED), "asking for the granularity of GPU memory");
+    check(driver().granularity(&granularity_, &prop, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
+          "asking for the granularity of GPU memory");
     size_t free_bytes = 0;
     check(cudaMemGetInfo(&free_bytes, &total_bytes_), "asking for the size of GPU memory");
   }
@@ -51,7 +52,9 @@ class CudaMemory : public Memory {
     CUdeviceptr base = 0;
     return driver().reserve(&base, bytes, 0, 0, 0) == CUDA_SUCCESS ? reinterpret_cast<void*>(base) : nullptr;
   }
-  void release(void* base, size_t bytes) override { driver().release_address(reinterpret_cast<CUdeviceptr>(base), bytes); }
+  void release(void* base, size_t bytes) override {
+    driver().release_address(reinterpret_cast<CUdeviceptr>(base), bytes);
+  }
 
   std::unique_ptr<Segment> make(size_t bytes) override {
     const CUmemAllocationProp prop = properties(device_);
@@ -81,7 +84,8 @@ class CudaMemory : public Memory {
 
   void map(Segment& segment, void* place) override {
     const auto address = reinterpret_cast<CUdeviceptr>(place);
-    check(driver().map(address, segment.bytes(), 0, static_cast<CudaSegment&>(segment).handle(), 0), "mapping a heap segment");
+    check(driver().map(address, segment.bytes(), 0, static_cast<CudaSegment&>(segment).handle(), 0),
+          "mapping a heap segment");
     CUmemAccessDesc access{};
     access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     access.location.id = device_;
@@ -90,7 +94,9 @@ class CudaMemory : public Memory {
     if (status != CUDA_SUCCESS) driver().unmap(address, segment.bytes());
     check(status, "getting access to a heap segment (GPUs must be able to reach each other by load and store)");
   }
-  void unmap(Segment& segment, void* place) override { driver().unmap(reinterpret_cast<CUdeviceptr>(place), segment.bytes()); }
+  void unmap(Segment& segment, void* place) override {
+    driver().unmap(reinterpret_cast<CUdeviceptr>(place), segment.bytes());
+  }
 
   [[nodiscard]] size_t available() const override {
     size_t free_bytes = 0, total = 0;

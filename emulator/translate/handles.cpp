@@ -35,10 +35,14 @@ Use extend(const Unit& unit, std::size_t i) {
 // Whether token i stands between the < and > of a template list: there only a constant may stand.
 bool in_template_list(const Unit& unit, std::size_t i) {
   for (std::size_t j = i - 1; j < unit.size(); --j) {
-    if (unit.is_any(j, {")", "]", "}"})) j = unit.partner(j);
-    else if (unit.is_any(j, {"(", "[", "{", ";"})) return false;
-    else if (unit.is(j, ">")) j = unit.open_angle(j);
-    else if (unit.is(j, "<") && unit.close_angle(j) != none && unit.is_word(j - 1)) return true;
+    if (unit.is_any(j, {")", "]", "}"}))
+      j = unit.partner(j);
+    else if (unit.is_any(j, {"(", "[", "{", ";"}))
+      return false;
+    else if (unit.is(j, ">"))
+      j = unit.open_angle(j);
+    else if (unit.is(j, "<") && unit.close_angle(j) != none && unit.is_word(j - 1))
+      return true;
     if (j == none) return false;
   }
   return false;

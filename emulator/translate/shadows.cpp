@@ -22,8 +22,10 @@ std::size_t body_after_parameters(const Unit& unit, std::size_t open) {
       continue;
     }
     if (unit.is(i, ":")) initializers = true;
-    if (unit.is_any(i, {"(", "["})) i = unit.partner(i);
-    else if (unit.is_any(i, {";", ")", "}"}) || (unit.is(i, ",") && !initializers)) return none;
+    if (unit.is_any(i, {"(", "["}))
+      i = unit.partner(i);
+    else if (unit.is_any(i, {";", ")", "}"}) || (unit.is(i, ",") && !initializers))
+      return none;
   }
   return none;
 }

@@ -26,8 +26,10 @@ std::size_t declarator_name(const Unit& unit, std::size_t first, std::size_t las
   std::size_t name = none;
   for (std::size_t i = first; i < last; ++i) {
     if (unit.is_word(i)) {
-      if (takes_arguments_as_attribute(unit[i].text) && unit.is(i + 1, "(")) i = unit.partner(i + 1);
-      else name = i;
+      if (takes_arguments_as_attribute(unit[i].text) && unit.is(i + 1, "("))
+        i = unit.partner(i + 1);
+      else
+        name = i;
     } else if (unit.is(i, "<")) {
       if (const std::size_t close = unit.close_angle(i); close != none && close < last) i = close;
     } else if (unit.is(i, "[") && unit.is(i + 1, "[")) {

@@ -35,8 +35,10 @@ std::size_t statement_end(const Unit& unit, std::size_t i) {
     return unit.is(i, "if") && unit.is(end + 1, "else") ? statement_end(unit, end + 2) : end;
   }
   for (; i < unit.size(); ++i) {
-    if (unit.is_any(i, {"(", "[", "{"})) i = unit.partner(i);
-    else if (unit.is_any(i, {";", ")", "]", "}"})) return i;
+    if (unit.is_any(i, {"(", "[", "{"}))
+      i = unit.partner(i);
+    else if (unit.is_any(i, {";", ")", "]", "}"}))
+      return i;
   }
   return unit.size() - 1;
 }

@@ -21,11 +21,11 @@ struct Grid {
   std::shared_ptr<Kernel> kernel;
   LaunchShape shape;
   PeContext* pe = nullptr;
-  OperationPtr operation;             // told when the last block ends
+  OperationPtr operation;  // told when the last block ends
   unsigned blocks = 0;
   std::atomic<unsigned> next_block{0}, blocks_left{0};
   std::atomic<unsigned> arrived{0}, phase{0};  // sync_grid
-  std::atomic<bool> failed{false};    // a trap: its threads are dropped
+  std::atomic<bool> failed{false};             // a trap: its threads are dropped
 };
 
 /// Shared memory of a block: an H200's 227 KiB and room for alignment.
@@ -41,9 +41,9 @@ struct Fiber : Thread, Coroutine {
   // once, possibly by a group that this thread is not in. Null: it only meets.
   uint64_t* exchanged = nullptr;
   unsigned took_part = 0;
-  const char* meets_at = "";         // the barrier it waits at
+  const char* meets_at = "";  // the barrier it waits at
   const WaitInfo* spins_on = nullptr;
-  StoreBuffer* stores = nullptr;     // simulator only
+  StoreBuffer* stores = nullptr;  // simulator only
 };
 
 struct Barrier {
@@ -74,14 +74,14 @@ struct Block {
   std::vector<Fiber> fibers;
   Fiber *queue_head = nullptr, *queue_tail = nullptr;
   unsigned queued = 0;
-  unsigned yields = 0;     // since something last happened in this block
-  bool spinning = false;   // every thread only yields: let other blocks run
+  unsigned yields = 0;    // since something last happened in this block
+  bool spinning = false;  // every thread only yields: let other blocks run
   Barrier barriers[16];
   std::vector<Warp> warps;
-  char* shared;            // dynamic, then static
+  char* shared;  // dynamic, then static
   size_t shared_used;
   std::vector<std::pair<const void*, void*>> slots;  // static shared variables by key
-  StoreBuffer* stores = nullptr;                     // simulator only: stores a block sync made visible inside the block
+  StoreBuffer* stores = nullptr;  // simulator only: stores a block sync made visible inside the block
 
   void push(Fiber*);
   /// The next fiber to run: a fresh one while there are any, so that a spinning thread cannot keep the rest from starting.

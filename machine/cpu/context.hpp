@@ -10,9 +10,9 @@ class Device;
 
 struct PeContext {
   int pe = 0;
-  std::shared_ptr<void> state;        // the runtime's PeState
-  std::unique_ptr<Device> device;     // made at first use
-  int devices = 0;                    // what cudaGetDeviceCount answers; 0: not set
+  std::shared_ptr<void> state;     // the runtime's PeState
+  std::unique_ptr<Device> device;  // made at first use
+  int devices = 0;                 // what cudaGetDeviceCount answers; 0: not set
   int selected_device = 0;
 };
 

@@ -123,8 +123,8 @@ LaunchStatus Device::launch(Stream* stream, const LaunchShape& shape, std::share
     return LaunchStatus::bad_shape;
   if (shape.shared_bytes > limits_.shared_per_block) return LaunchStatus::too_much_shared;
   const unsigned threads = b.x * b.y * b.z;
-  if (shape.cooperative && size_t(g.x) * g.y * g.z > size_t(limits_.multiprocessors) *
-                                                         blocks_per_multiprocessor(threads, shape.shared_bytes))
+  if (shape.cooperative && size_t(g.x) * g.y * g.z >
+                               size_t(limits_.multiprocessors) * blocks_per_multiprocessor(threads, shape.shared_bytes))
     return LaunchStatus::too_many_cooperative_blocks;
   if (!failure().empty()) return LaunchStatus::device_failed;
   if (capture(stream, {kernel, nullptr, shape, {}})) return LaunchStatus::success;

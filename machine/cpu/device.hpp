@@ -58,8 +58,8 @@ class Stream {
   friend class Device;
   bool blocking_;
   int priority_;
-  OperationPtr last_;                // guarded by the device's mutex
-  std::shared_ptr<Graph> capture_;   // set while capturing
+  OperationPtr last_;                 // guarded by the device's mutex
+  std::shared_ptr<Graph> capture_;    // set while capturing
   std::vector<size_t> capture_tail_;  // nodes that the next captured one waits for
 };
 
@@ -71,7 +71,7 @@ class Event {
  private:
   friend class Device;
   OperationPtr operation_;
-  std::shared_ptr<Graph> capture_;   // recorded into a capture: the graph and its nodes
+  std::shared_ptr<Graph> capture_;  // recorded into a capture: the graph and its nodes
   std::vector<size_t> capture_nodes_;
 };
 

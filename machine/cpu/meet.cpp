@@ -62,6 +62,12 @@ void tick_slow() {
   if (current) Worker::here()->yield();
 }
 
+#if CAUSEWAY_TSAN
+void tick() {
+  if (--ticks_left < 0) tick_slow();
+}
+#endif
+
 void sync_block() {
   if (!current) return;
   if (simulated) simulator_publish_to_block(self());
@@ -103,8 +109,7 @@ unsigned exchange_warp(unsigned mask, uint64_t value, uint64_t values[32]) {
   Fiber& fiber = self();
   Block& block = *fiber.home;
   Warp& warp = block.warps[fiber.warp];
-  if (!(mask >> fiber.lane & 1)) 
-    Worker::here()->fail_grid("a warp operation's mask lacks the caller");
+  if (!(mask >> fiber.lane & 1)) Worker::here()->fail_grid("a warp operation's mask lacks the caller");
   if (simulated) simulator_publish_to_warp(fiber, mask);
   Warp::Meeting& meeting = meeting_for(warp, mask & warp.alive);
   meeting.mask = mask & warp.alive;
@@ -116,6 +121,7 @@ unsigned exchange_warp(unsigned mask, uint64_t value, uint64_t values[32]) {
     if (values) std::memcpy(values, meeting.values, sizeof meeting.values);
     fiber.took_part = meeting.arrived;
     block.complete(meeting);
+    sanitizer_release(&meeting);  // the others read what complete() has written
   } else {
     fiber.exchanged = values;
     meeting.waiting[fiber.lane] = &fiber;

@@ -12,7 +12,7 @@ struct Operation {
   std::shared_ptr<Kernel> kernel;  // or
   std::function<void()> task;      // one of the two; both empty: a marker, done as soon as it is ready
   LaunchShape shape;
-  unsigned waits_for = 1;          // unfinished operations before it, plus one until submitted; guarded by Device::mutex_
+  unsigned waits_for = 1;  // unfinished operations before it, plus one until submitted; guarded by Device::mutex_
   std::vector<OperationPtr> dependents;  // likewise
   std::atomic<bool> done{false};
   Event::Clock::time_point finished_at{};

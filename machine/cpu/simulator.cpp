@@ -162,7 +162,8 @@ void Simulator::drain_by_chance() {
 
 std::string Simulator::who_waits() const {
   std::string text;
-  for (const auto& host : hosts) text += fmt::format(" PE {}{}", host.context->pe, host.done ? " done;" : " in host code;");
+  for (const auto& host : hosts)
+    text += fmt::format(" PE {}{}", host.context->pe, host.done ? " done;" : " in host code;");
   for (const auto& block : worker.blocks())
     text += fmt::format(" PE {} block {}: {} alive, {};", block->grid.pe->pe, block->index.x, block->alive,
                         block->describe_waiting());
@@ -181,9 +182,7 @@ void Simulator::run() {
   }
 }
 
-StoreBuffer& own_stores() {
-  return current ? *self().stores : simulator->running_host->stores;
-}
+StoreBuffer& own_stores() { return current ? *self().stores : simulator->running_host->stores; }
 
 }  // namespace
 

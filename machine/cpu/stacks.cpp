@@ -7,11 +7,30 @@
 #include <cstdint>
 #include <cstring>
 
+#if CAUSEWAY_TSAN
+extern "C" {
+void AnnotateIgnoreWritesBegin(const char*, int);
+void AnnotateIgnoreWritesEnd(const char*, int);
+}
+#endif
+
 namespace causeway::cpu {
 namespace {
 constexpr size_t kGuardBytes = 4096;
 constexpr uint64_t kCanary = 0x57ac4f1b3a5e0ff5u;
 }  // namespace
+
+void fresh_for_sanitizer(void* memory, size_t bytes) {
+#if CAUSEWAY_TSAN
+  // A new mapping has no history; what the former owner did there is no race with the next one's.
+  AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+  mmap(memory, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+#else
+  (void)memory;
+  (void)bytes;
+#endif
+}
 
 StackPool::~StackPool() {
   for (char* slab : slabs_) munmap(slab, kGuardBytes + kStacksPerSlab * stack_bytes_);
@@ -20,8 +39,8 @@ StackPool::~StackPool() {
 char* StackPool::take() {
   if (free_.empty()) {
     const size_t bytes = kGuardBytes + kStacksPerSlab * stack_bytes_;
-    void* slab = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    void* slab =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (slab == MAP_FAILED) fail_errno("no memory for the stacks of 64 GPU threads");
     mprotect(slab, kGuardBytes, PROT_NONE);
     slabs_.push_back(static_cast<char*>(slab));
@@ -30,6 +49,7 @@ char* StackPool::take() {
   }
   char* stack = free_.back();
   free_.pop_back();
+  fresh_for_sanitizer(stack, stack_bytes_);
 #if CAUSEWAY_ASAN
   __asan_unpoison_memory_region(stack, stack_bytes_);
 #endif

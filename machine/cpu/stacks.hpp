@@ -5,6 +5,9 @@
 
 namespace causeway::cpu {
 
+/// Makes ThreadSanitizer forget what happened in a piece of reused memory (whole pages); else nothing.
+void fresh_for_sanitizer(void* memory, size_t bytes);
+
 class StackPool {
  public:
   explicit StackPool(size_t stack_bytes) : stack_bytes_(stack_bytes) {}

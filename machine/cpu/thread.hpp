@@ -38,9 +38,13 @@ void pause_host();
 extern unsigned host_polls_per_yield;
 void tick_slow();
 /// Called in every open loop of device code, so that a plain spin on a flag lets the thread it waits for run.
+#if defined(__SANITIZE_THREAD__) || defined(CAUSEWAY_TSAN)
+void tick();  // out of line: all fibers of an OS thread share the counter, which ThreadSanitizer would take for a race
+#else
 inline void tick() {
   if (__builtin_expect(--ticks_left < 0, 0)) tick_slow();
 }
+#endif
 
 /// All threads of the block that have not returned; on a host thread nothing.
 void sync_block();

@@ -53,6 +53,7 @@ char* Worker::take_arena() {
   if (!arenas_.empty()) {
     char* arena = arenas_.back();
     arenas_.pop_back();
+    fresh_for_sanitizer(arena, kArenaBytes);
     return arena;
   }
   // In the low 2 GiB, so that 32-bit shared-memory addresses (__cvta_generic_to_shared) are addresses.
@@ -160,6 +161,7 @@ bool Worker::admit_block() {
   if (!ticket) return false;
   auto block = std::make_unique<Block>(*ticket->grid, ticket->index, take_arena());
   block->keep_alive = ticket->grid;
+  sanitizer_release(ticket->grid.get());
 #if CAUSEWAY_TSAN
   // Created here, not by a fiber: a TSan fiber inherits its creator's clock, and races would vanish.
   for (Fiber& fiber : block->fibers) fiber.tsan = __tsan_create_fiber(0);
@@ -197,9 +199,9 @@ bool Worker::retire(size_t number) {
 
 void Worker::report_deadlock(Block& block) {
   block.grid.failed = true;
-  block.grid.operation->device->fail(fmt::format(
-      "deadlock in block ({},{},{}): {} of {} threads are alive and none can run: {}", block.index.x, block.index.y,
-      block.index.z, block.alive, block.threads, block.describe_waiting()));
+  block.grid.operation->device->fail(
+      fmt::format("deadlock in block ({},{},{}): {} of {} threads are alive and none can run: {}", block.index.x,
+                  block.index.y, block.index.z, block.alive, block.threads, block.describe_waiting()));
 }
 
 bool Worker::run_task() {

@@ -24,50 +24,52 @@ struct Operation {
 // ---------------------------------------------------------------- the calls of one type
 
 #define COLLECTIVE_PARAMETERS(TYPE) nvshmem_team_t team, TYPE *dest, const TYPE *source, size_t elements, int root
-#define DEFINE_MOVING(STRUCT, TYPE, BROADCAST, FCOLLECT)                                                               \
-  struct STRUCT {                                                                                                      \
-    using Element = TYPE;                                                                                              \
-    static __device__ int thread(Kind kind, COLLECTIVE_PARAMETERS(TYPE)) {                                             \
-      return kind == Kind::broadcast ? nvshmem_##BROADCAST(team, dest, source, elements, root)                         \
-                                     : nvshmem_##FCOLLECT(team, dest, source, elements);                               \
-    }                                                                                                                  \
-    static __device__ int warp(Kind kind, COLLECTIVE_PARAMETERS(TYPE)) {                                               \
-      return kind == Kind::broadcast ? nvshmemx_##BROADCAST##_warp(team, dest, source, elements, root)                 \
-                                     : nvshmemx_##FCOLLECT##_warp(team, dest, source, elements);                       \
-    }                                                                                                                  \
-    static __device__ int block(Kind kind, COLLECTIVE_PARAMETERS(TYPE)) {                                              \
-      return kind == Kind::broadcast ? nvshmemx_##BROADCAST##_block(team, dest, source, elements, root)                \
-                                     : nvshmemx_##FCOLLECT##_block(team, dest, source, elements);                      \
-    }                                                                                                                  \
-    static int host(Kind kind, COLLECTIVE_PARAMETERS(TYPE)) {                                                          \
-      return kind == Kind::broadcast ? nvshmem_##BROADCAST(team, dest, source, elements, root)                         \
-                                     : nvshmem_##FCOLLECT(team, dest, source, elements);                               \
-    }                                                                                                                  \
-    static int on_stream(Kind kind, COLLECTIVE_PARAMETERS(TYPE), cudaStream_t stream) {                                \
-      return kind == Kind::broadcast ? nvshmemx_##BROADCAST##_on_stream(team, dest, source, elements, root, stream)    \
-                                     : nvshmemx_##FCOLLECT##_on_stream(team, dest, source, elements, stream);          \
-    }                                                                                                                  \
+#define DEFINE_MOVING(STRUCT, TYPE, BROADCAST, FCOLLECT)                                                            \
+  struct STRUCT {                                                                                                   \
+    using Element = TYPE;                                                                                           \
+    static __device__ int thread(Kind kind, COLLECTIVE_PARAMETERS(TYPE)) {                                          \
+      return kind == Kind::broadcast ? nvshmem_##BROADCAST(team, dest, source, elements, root)                      \
+                                     : nvshmem_##FCOLLECT(team, dest, source, elements);                            \
+    }                                                                                                               \
+    static __device__ int warp(Kind kind, COLLECTIVE_PARAMETERS(TYPE)) {                                            \
+      return kind == Kind::broadcast ? nvshmemx_##BROADCAST##_warp(team, dest, source, elements, root)              \
+                                     : nvshmemx_##FCOLLECT##_warp(team, dest, source, elements);                    \
+    }                                                                                                               \
+    static __device__ int block(Kind kind, COLLECTIVE_PARAMETERS(TYPE)) {                                           \
+      return kind == Kind::broadcast ? nvshmemx_##BROADCAST##_block(team, dest, source, elements, root)             \
+                                     : nvshmemx_##FCOLLECT##_block(team, dest, source, elements);                   \
+    }                                                                                                               \
+    static int host(Kind kind, COLLECTIVE_PARAMETERS(TYPE)) {                                                       \
+      return kind == Kind::broadcast ? nvshmem_##BROADCAST(team, dest, source, elements, root)                      \
+                                     : nvshmem_##FCOLLECT(team, dest, source, elements);                            \
+    }                                                                                                               \
+    static int on_stream(Kind kind, COLLECTIVE_PARAMETERS(TYPE), cudaStream_t stream) {                             \
+      return kind == Kind::broadcast ? nvshmemx_##BROADCAST##_on_stream(team, dest, source, elements, root, stream) \
+                                     : nvshmemx_##FCOLLECT##_on_stream(team, dest, source, elements, stream);       \
+    }                                                                                                               \
   };
 #define DEFINE_TYPED_MOVING(NAME, TYPE) DEFINE_MOVING(Move_##NAME, TYPE, NAME##_broadcast, NAME##_fcollect)
 CONFORMANCE_TYPES(DEFINE_TYPED_MOVING)
 DEFINE_MOVING(MoveMem, void, broadcastmem, fcollectmem)
 
-#define DEFINE_SUMMING(NAME, TYPE)                                                                                     \
-  struct Sum_##NAME {                                                                                                  \
-    using Element = TYPE;                                                                                              \
-    static __device__ int thread(Kind, COLLECTIVE_PARAMETERS(TYPE)) {                                                  \
-      return nvshmem_##NAME##_sum_reduce(team, dest, source, elements);                                                \
-    }                                                                                                                  \
-    static __device__ int warp(Kind, COLLECTIVE_PARAMETERS(TYPE)) {                                                    \
-      return nvshmemx_##NAME##_sum_reduce_warp(team, dest, source, elements);                                          \
-    }                                                                                                                  \
-    static __device__ int block(Kind, COLLECTIVE_PARAMETERS(TYPE)) {                                                   \
-      return nvshmemx_##NAME##_sum_reduce_block(team, dest, source, elements);                                         \
-    }                                                                                                                  \
-    static int host(Kind, COLLECTIVE_PARAMETERS(TYPE)) { return nvshmem_##NAME##_sum_reduce(team, dest, source, elements); } \
-    static int on_stream(Kind, COLLECTIVE_PARAMETERS(TYPE), cudaStream_t stream) {                                     \
-      return nvshmemx_##NAME##_sum_reduce_on_stream(team, dest, source, elements, stream);                             \
-    }                                                                                                                  \
+#define DEFINE_SUMMING(NAME, TYPE)                                                         \
+  struct Sum_##NAME {                                                                      \
+    using Element = TYPE;                                                                  \
+    static __device__ int thread(Kind, COLLECTIVE_PARAMETERS(TYPE)) {                      \
+      return nvshmem_##NAME##_sum_reduce(team, dest, source, elements);                    \
+    }                                                                                      \
+    static __device__ int warp(Kind, COLLECTIVE_PARAMETERS(TYPE)) {                        \
+      return nvshmemx_##NAME##_sum_reduce_warp(team, dest, source, elements);              \
+    }                                                                                      \
+    static __device__ int block(Kind, COLLECTIVE_PARAMETERS(TYPE)) {                       \
+      return nvshmemx_##NAME##_sum_reduce_block(team, dest, source, elements);             \
+    }                                                                                      \
+    static int host(Kind, COLLECTIVE_PARAMETERS(TYPE)) {                                   \
+      return nvshmem_##NAME##_sum_reduce(team, dest, source, elements);                    \
+    }                                                                                      \
+    static int on_stream(Kind, COLLECTIVE_PARAMETERS(TYPE), cudaStream_t stream) {         \
+      return nvshmemx_##NAME##_sum_reduce_on_stream(team, dest, source, elements, stream); \
+    }                                                                                      \
   };
 CONFORMANCE_SUM_TYPES(DEFINE_SUMMING)
 
@@ -90,9 +92,12 @@ __global__ void collect(Row row) {
     auto* source = reinterpret_cast<Element*>((o.in_place ? row.dest : row.source) + o.source);
     auto* dest = reinterpret_cast<Element*>(row.dest + o.dest);
     int status = 0;
-    if (row.scope == Scope::thread) status = Calls::thread(row.kind, row.team, dest, source, o.elements, o.root);
-    else if (row.scope == Scope::warp) status = Calls::warp(row.kind, row.team, dest, source, o.elements, o.root);
-    else status = Calls::block(row.kind, row.team, dest, source, o.elements, o.root);
+    if (row.scope == Scope::thread)
+      status = Calls::thread(row.kind, row.team, dest, source, o.elements, o.root);
+    else if (row.scope == Scope::warp)
+      status = Calls::warp(row.kind, row.team, dest, source, o.elements, o.root);
+    else
+      status = Calls::block(row.kind, row.team, dest, source, o.elements, o.root);
     if (status) atomicAdd(row.bad_status, 1);
   }
 }
@@ -114,11 +119,26 @@ int call_one(const Row& row, const Operation& o, cudaStream_t stream) {
 // ---------------------------------------------------------------- a model of the sums
 
 /// How far from the exact sum a result may be, for each unit of the summands' magnitude; 0: not at all.
-template <class T> double precision() { return 0; }
-template <> double precision<float>() { return 1.0 / (1 << 22); }
-template <> double precision<double>() { return 1.0 / (1ll << 50); }
-template <> double precision<half>() { return 1.0 / (1 << 10); }
-template <> double precision<__nv_bfloat16>() { return 1.0 / (1 << 7); }
+template <class T>
+double precision() {
+  return 0;
+}
+template <>
+double precision<float>() {
+  return 1.0 / (1 << 22);
+}
+template <>
+double precision<double>() {
+  return 1.0 / (1ll << 50);
+}
+template <>
+double precision<half>() {
+  return 1.0 / (1 << 10);
+}
+template <>
+double precision<__nv_bfloat16>() {
+  return 1.0 / (1 << 7);
+}
 
 inline double number(float x) { return double(x); }
 inline double number(double x) { return x; }
@@ -180,7 +200,8 @@ struct Calls {
   void (*check)(Suite&, const Sources&, const char*, size_t, bool) = nullptr;
 };
 #define MOVE_ROW(NAME, TYPE) {#NAME, sizeof(TYPE), launch_row<Move_##NAME>, call_one<Move_##NAME>},
-#define SUM_ROW(NAME, TYPE) {#NAME, sizeof(TYPE), launch_row<Sum_##NAME>, call_one<Sum_##NAME>, fill_values<TYPE>, check_sums<TYPE>},
+#define SUM_ROW(NAME, TYPE) \
+  {#NAME, sizeof(TYPE), launch_row<Sum_##NAME>, call_one<Sum_##NAME>, fill_values<TYPE>, check_sums<TYPE>},
 const Calls kMoving[] = {{"mem", 1, launch_row<MoveMem>, call_one<MoveMem>}, CONFORMANCE_TYPES(MOVE_ROW)};
 const Calls kSumming[] = {CONFORMANCE_SUM_TYPES(SUM_ROW)};
 
@@ -199,7 +220,7 @@ struct Bench {
   Suite& suite;
   std::vector<Team> teams;  // the same on all PEs; the handle is invalid where a PE is no member
   char *dest, *source;
-  uint64_t* digests;        // symmetric, by PE
+  uint64_t* digests;  // symmetric, by PE
   Operation* operations;
   int* bad_status;
 
@@ -280,8 +301,10 @@ struct Case {
         auto& bytes = sources[i][size_t(member)];
         bytes.resize(o.elements * calls.size);
         const uint64_t stream = mix(key + i) ^ mix(uint64_t(member));
-        if (calls.fill) calls.fill(bytes.data(), stream, o.elements, whole);
-        else pattern(bytes.data(), stream, 0, bytes.size());
+        if (calls.fill)
+          calls.fill(bytes.data(), stream, o.elements, whole);
+        else
+          pattern(bytes.data(), stream, 0, bytes.size());
         if (team.pe(member) == suite.me && !bytes.empty())
           std::memcpy((o.in_place ? expected : source).data() + o.source, bytes.data(), bytes.size());
       }
@@ -332,7 +355,9 @@ void run_case(Bench& b, Random& random, const Calls& calls, Kind kind, Scope sco
   const Team team = b.draw_team(random);
   Case c{b, calls, kind, team, draw_operations(random, calls, kind, team, random.between(1, kOperationsMax)), {}, {}};
   c.fill(random);
-  const dim3 block = scope == Scope::thread ? dim3(1) : scope == Scope::warp ? dim3(32) : random_block(random, 130, false);
+  const dim3 block = scope == Scope::thread ? dim3(1)
+                     : scope == Scope::warp ? dim3(32)
+                                            : random_block(random, 130, false);
   nvshmem_barrier_all();
   if (team.handle == NVSHMEM_TEAM_INVALID) return;
   if (random.chance(20) && team.size > 1 && suite.me == team.pe(int(random.below(uint64_t(team.size))))) usleep(500);

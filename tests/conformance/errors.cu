@@ -8,7 +8,9 @@ namespace {
 
 /// Does the text hold this word, not as a part of another one?
 bool has_word(const std::string& text, const std::string& word) {
-  const auto letter = [&](size_t i) { return i < text.size() && (std::isalnum((unsigned char)text[i]) || text[i] == '_'); };
+  const auto letter = [&](size_t i) {
+    return i < text.size() && (std::isalnum((unsigned char)text[i]) || text[i] == '_');
+  };
   for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
     if (!letter(at - 1) && !letter(at + word.size())) return true;
   return false;
@@ -18,9 +20,9 @@ constexpr size_t kBytes = 4096;
 
 struct Bench {
   Suite& suite;
-  char *target, *source;   // symmetric
-  uint64_t* word;          // symmetric
-  char* ordinary;          // device memory, not symmetric
+  char *target, *source;  // symmetric
+  uint64_t* word;         // symmetric
+  char* ordinary;         // device memory, not symmetric
   std::vector<char> contents;
 
   explicit Bench(Suite& s) : suite(s) {
@@ -54,7 +56,9 @@ struct Bench {
     suite.same(got.data(), contents.data(), kBytes, (std::string(what) + ": ordinary memory").c_str());
     uint64_t words[2];
     copy(words, word, sizeof words, suite.stream);
-    if (words[0] || words[1]) suite.wrong("%s: the signal words hold %llu, %llu", what, (unsigned long long)words[0], (unsigned long long)words[1]);
+    if (words[0] || words[1])
+      suite.wrong("%s: the signal words hold %llu, %llu", what, (unsigned long long)words[0],
+                  (unsigned long long)words[1]);
   }
 
   /// Makes the call; the last error must be of it and name the argument.
@@ -69,8 +73,10 @@ struct Bench {
       suite.synchronize();
       after = causeway_last_error();
     }
-    if (after == before) suite.wrong("%s: no error for a bad %s", what, argument);
-    else if (!has_word(after, argument)) suite.wrong("%s: the text does not name %s: \"%s\"", what, argument, after.c_str());
+    if (after == before)
+      suite.wrong("%s: no error for a bad %s", what, argument);
+    else if (!has_word(after, argument))
+      suite.wrong("%s: the text does not name %s: \"%s\"", what, argument, after.c_str());
   }
   template <class Call>
   void expect_status(const char* what, const char* argument, Call&& call) {
@@ -91,7 +97,8 @@ void run_bad_pe(Bench& b, Random& random) {
     b.expect("int_p", "pe", [&] { nvshmem_int_p(to, 5, pe); });
     b.expect("int_p_on_stream", "pe", [&] { nvshmemx_int_p_on_stream(to, 5, pe, s); });
     b.expect("int_g", "pe", [&] { b.suite.equal(nvshmem_int_g(from, pe), 0, "value of a g that was refused"); });
-    b.expect("int_g_on_stream", "pe", [&] { b.suite.equal(nvshmemx_int_g_on_stream(from, pe, s), 0, "value of a g that was refused"); });
+    b.expect("int_g_on_stream", "pe",
+             [&] { b.suite.equal(nvshmemx_int_g_on_stream(from, pe, s), 0, "value of a g that was refused"); });
     b.expect("int_put", "pe", [&] { nvshmem_int_put(to, from, 3, pe); });
     b.expect("int_put_nbi", "pe", [&] { nvshmem_int_put_nbi(to, from, 3, pe); });
     b.expect("putmem", "pe", [&] { nvshmem_putmem(to, from, 3, pe); });
@@ -128,15 +135,18 @@ void run_bad_addresses(Bench& b, Random& random) {
     b.expect("int_get", "source", [&] { nvshmem_int_get(to, bad, 2, pe); });
     b.expect("getmem_on_stream", "source", [&] { nvshmemx_getmem_on_stream(to, bad, 2, pe, s); });
     b.expect("putmem_signal", "dest", [&] { nvshmem_putmem_signal(bad, from, 2, b.word, 1, NVSHMEM_SIGNAL_SET, pe); });
-    b.expect("putmem_signal", "sig_addr", [&] { nvshmem_putmem_signal(to, from, 2, bad_word, 1, NVSHMEM_SIGNAL_SET, pe); });
+    b.expect("putmem_signal", "sig_addr",
+             [&] { nvshmem_putmem_signal(to, from, 2, bad_word, 1, NVSHMEM_SIGNAL_SET, pe); });
     b.expect("putmem_signal_on_stream", "dest",
              [&] { nvshmemx_putmem_signal_on_stream(bad, from, 2, b.word, 1, NVSHMEM_SIGNAL_SET, pe, s); });
     b.expect("putmem_signal_on_stream", "sig_addr",
              [&] { nvshmemx_putmem_signal_on_stream(to, from, 2, bad_word, 1, NVSHMEM_SIGNAL_SET, pe, s); });
     b.expect("signal_op", "sig_addr", [&] { nvshmemx_signal_op(bad_word, 1, NVSHMEM_SIGNAL_SET, pe); });
-    b.expect("signal_op_on_stream", "sig_addr", [&] { nvshmemx_signal_op_on_stream(bad_word, 1, NVSHMEM_SIGNAL_ADD, pe, s); });
+    b.expect("signal_op_on_stream", "sig_addr",
+             [&] { nvshmemx_signal_op_on_stream(bad_word, 1, NVSHMEM_SIGNAL_ADD, pe, s); });
     b.expect("int_wait_until", "ivar", [&] { nvshmem_int_wait_until(bad, NVSHMEM_CMP_EQ, 123); });
-    b.expect("int_wait_until_on_stream", "ivar", [&] { nvshmemx_int_wait_until_on_stream(bad, NVSHMEM_CMP_EQ, 123, s); });
+    b.expect("int_wait_until_on_stream", "ivar",
+             [&] { nvshmemx_int_wait_until_on_stream(bad, NVSHMEM_CMP_EQ, 123, s); });
     b.expect("int_test", "ivar", [&] { nvshmem_int_test(bad, NVSHMEM_CMP_EQ, 123); });
   }
   // Too long: the first byte is in the heap, the last is not.
@@ -159,8 +169,10 @@ void run_misaligned(Bench& b, Random& random) {
   b.expect("int_g", "source", [&] { nvshmem_int_g(to, pe); });
   b.expect("int_g_on_stream", "source", [&] { nvshmemx_int_g_on_stream(to, pe, s); });
   b.expect("signal_op", "sig_addr", [&] { nvshmemx_signal_op(word, 1, NVSHMEM_SIGNAL_SET, pe); });
-  b.expect("signal_op_on_stream", "sig_addr", [&] { nvshmemx_signal_op_on_stream(word, 1, NVSHMEM_SIGNAL_SET, pe, s); });
-  b.expect("putmem_signal", "sig_addr", [&] { nvshmem_putmem_signal(b.target, b.source, 2, word, 1, NVSHMEM_SIGNAL_SET, pe); });
+  b.expect("signal_op_on_stream", "sig_addr",
+           [&] { nvshmemx_signal_op_on_stream(word, 1, NVSHMEM_SIGNAL_SET, pe, s); });
+  b.expect("putmem_signal", "sig_addr",
+           [&] { nvshmem_putmem_signal(b.target, b.source, 2, word, 1, NVSHMEM_SIGNAL_SET, pe); });
   b.expect("int_wait_until", "ivar", [&] { nvshmem_int_wait_until(to, NVSHMEM_CMP_EQ, 123); });
   b.expect("int_wait_until_on_stream", "ivar", [&] { nvshmemx_int_wait_until_on_stream(to, NVSHMEM_CMP_EQ, 123, s); });
   nvshmem_barrier_all();
@@ -175,15 +187,18 @@ void run_bad_choices(Bench& b, Random& random) {
   for (int cmp : {-1, 6, 1 << 30}) {
     b.expect("int_wait_until", "cmp", [&] { nvshmem_int_wait_until(variable, cmp, 123); });
     b.expect("int_wait_until_on_stream", "cmp", [&] { nvshmemx_int_wait_until_on_stream(variable, cmp, 123, s); });
-    b.expect("int_test", "cmp", [&] { b.suite.equal(nvshmem_int_test(variable, cmp, 123), 0, "test that was refused"); });
+    b.expect("int_test", "cmp",
+             [&] { b.suite.equal(nvshmem_int_test(variable, cmp, 123), 0, "test that was refused"); });
     b.expect("signal_wait_until", "cmp", [&] { nvshmem_signal_wait_until(b.word, cmp, 123); });
     b.expect("signal_wait_until_on_stream", "cmp", [&] { nvshmemx_signal_wait_until_on_stream(b.word, cmp, 123, s); });
   }
   for (int operation : {-1, 0, 8, 11}) {
     b.expect("signal_op", "sig_op", [&] { nvshmemx_signal_op(b.word, 1, operation, pe); });
     b.expect("signal_op_on_stream", "sig_op", [&] { nvshmemx_signal_op_on_stream(b.word, 1, operation, pe, s); });
-    b.expect("putmem_signal", "sig_op", [&] { nvshmem_putmem_signal(b.target, b.source, 3, b.word, 1, operation, pe); });
-    b.expect("putmem_signal_nbi", "sig_op", [&] { nvshmem_putmem_signal_nbi(b.target, b.source, 3, b.word, 1, operation, pe); });
+    b.expect("putmem_signal", "sig_op",
+             [&] { nvshmem_putmem_signal(b.target, b.source, 3, b.word, 1, operation, pe); });
+    b.expect("putmem_signal_nbi", "sig_op",
+             [&] { nvshmem_putmem_signal_nbi(b.target, b.source, 3, b.word, 1, operation, pe); });
     b.expect("putmem_signal_on_stream", "sig_op",
              [&] { nvshmemx_putmem_signal_on_stream(b.target, b.source, 3, b.word, 1, operation, pe, s); });
   }
@@ -204,30 +219,38 @@ void run_bad_collectives(Bench& b, Random& random) {
     b.expect_status("team_sync", "team", [&] { return nvshmem_team_sync(team); });
     b.expect_status("team_sync_on_stream", "team", [&] { return nvshmemx_team_sync_on_stream(team, s); });
     b.expect_status("broadcast", "team", [&] { return nvshmem_int_broadcast(team, to, from, 3, 0); });
-    b.expect_status("broadcast_on_stream", "team", [&] { return nvshmemx_int_broadcast_on_stream(team, to, from, 3, 0, s); });
+    b.expect_status("broadcast_on_stream", "team",
+                    [&] { return nvshmemx_int_broadcast_on_stream(team, to, from, 3, 0, s); });
     b.expect_status("fcollect", "team", [&] { return nvshmem_int_fcollect(team, to, from, 3); });
     b.expect_status("fcollect_on_stream", "team", [&] { return nvshmemx_fcollectmem_on_stream(team, to, from, 3, s); });
     b.expect_status("sum_reduce", "team", [&] { return nvshmem_int_sum_reduce(team, to, from, 3); });
-    b.expect_status("sum_reduce_on_stream", "team", [&] { return nvshmemx_int_sum_reduce_on_stream(team, to, from, 3, s); });
+    b.expect_status("sum_reduce_on_stream", "team",
+                    [&] { return nvshmemx_int_sum_reduce_on_stream(team, to, from, 3, s); });
   }
-  for (nvshmem_team_t team : {999, -5, NVSHMEM_TEAM_WORLD + 0}) b.expect("team_destroy", "team", [&] { nvshmem_team_destroy(team); });
+  for (nvshmem_team_t team : {999, -5, NVSHMEM_TEAM_WORLD + 0})
+    b.expect("team_destroy", "team", [&] { nvshmem_team_destroy(team); });
   for (int root : {-1, b.suite.pes, 1 << 30}) {
-    b.expect_status("broadcast", "PE_root", [&] { return nvshmem_int_broadcast(NVSHMEM_TEAM_WORLD, to, from, 3, root); });
+    b.expect_status("broadcast", "PE_root",
+                    [&] { return nvshmem_int_broadcast(NVSHMEM_TEAM_WORLD, to, from, 3, root); });
     b.expect_status("broadcast_on_stream", "PE_root",
                     [&] { return nvshmemx_broadcastmem_on_stream(NVSHMEM_TEAM_WORLD, to, from, 3, root, s); });
   }
   for (int* bad : {static_cast<int*>(nullptr), reinterpret_cast<int*>(b.ordinary)}) {
     const nvshmem_team_t world = NVSHMEM_TEAM_WORLD;
     b.expect_status("broadcast", "dest", [&] { return nvshmem_int_broadcast(world, bad, from, 3, 0); });
-    b.expect_status("broadcast_on_stream", "dest", [&] { return nvshmemx_int_broadcast_on_stream(world, bad, from, 3, 0, s); });
+    b.expect_status("broadcast_on_stream", "dest",
+                    [&] { return nvshmemx_int_broadcast_on_stream(world, bad, from, 3, 0, s); });
     b.expect_status("fcollect", "source", [&] { return nvshmem_int_fcollect(world, to, bad, 3); });
-    b.expect_status("fcollect_on_stream", "source", [&] { return nvshmemx_int_fcollect_on_stream(world, to, bad, 3, s); });
+    b.expect_status("fcollect_on_stream", "source",
+                    [&] { return nvshmemx_int_fcollect_on_stream(world, to, bad, 3, s); });
     b.expect_status("sum_reduce", "dest", [&] { return nvshmem_int_sum_reduce(world, bad, from, 3); });
-    b.expect_status("sum_reduce_on_stream", "source", [&] { return nvshmemx_int_sum_reduce_on_stream(world, to, bad, 3, s); });
+    b.expect_status("sum_reduce_on_stream", "source",
+                    [&] { return nvshmemx_int_sum_reduce_on_stream(world, to, bad, 3, s); });
   }
   auto* odd = reinterpret_cast<int*>(b.target + 1);
   b.expect_status("sum_reduce", "dest", [&] { return nvshmem_int_sum_reduce(NVSHMEM_TEAM_WORLD, odd, from, 3); });
-  b.expect_status("sum_reduce_on_stream", "source", [&] { return nvshmemx_int_sum_reduce_on_stream(NVSHMEM_TEAM_WORLD, to, odd, 3, s); });
+  b.expect_status("sum_reduce_on_stream", "source",
+                  [&] { return nvshmemx_int_sum_reduce_on_stream(NVSHMEM_TEAM_WORLD, to, odd, 3, s); });
   nvshmem_barrier_all();
   b.check_untouched("bad collective");
 }
@@ -235,11 +258,16 @@ void run_bad_collectives(Bench& b, Random& random) {
 void run_other_calls(Bench& b, Random& random) {
   b.start(random);
   int grid = 0;
-  b.expect_status("collective_launch", "func", [&] { return nvshmemx_collective_launch(nullptr, 1, 1, nullptr, 0, b.suite.stream); });
-  b.expect_status("query_gridsize", "func", [&] { return nvshmemx_collective_launch_query_gridsize(nullptr, 1, nullptr, 0, &grid); });
+  b.expect_status("collective_launch", "func",
+                  [&] { return nvshmemx_collective_launch(nullptr, 1, 1, nullptr, 0, b.suite.stream); });
+  b.expect_status("query_gridsize", "func",
+                  [&] { return nvshmemx_collective_launch_query_gridsize(nullptr, 1, nullptr, 0, &grid); });
   b.expect("free", "ptr", [&] { nvshmem_free(b.ordinary); });
   b.expect("free of the middle of a block", "ptr", [&] { nvshmem_free(b.target + 512); });
-  b.expect_status("init_thread", "requested", [&] { int provided; return nvshmem_init_thread(77, &provided); });
+  b.expect_status("init_thread", "requested", [&] {
+    int provided;
+    return nvshmem_init_thread(77, &provided);
+  });
   nvshmem_barrier_all();
   b.check_untouched("other calls");
 }
@@ -276,27 +304,50 @@ void run_asymmetric(Bench& b, Random& random) {
 __global__ void misuse(int which, char* target, char* source, uint64_t* word, char* ordinary, int pe, int* status) {
   const int pes = nvshmem_n_pes();
   switch (which) {
-    case 0: nvshmem_int_p(reinterpret_cast<int*>(target), 5, pes); break;
-    case 1: nvshmemx_putmem_block(target, source, 3, -1); break;
-    case 2: nvshmemx_putmem_block(ordinary, source, 3, pe); break;
-    case 3: nvshmemx_getmem_block(target, ordinary, 3, pe); break;
-    case 4: nvshmemx_signal_op(word, 1, 77, pe); break;
-    case 5: nvshmem_signal_wait_until(word, 77, 123); break;
-    case 6: *status = nvshmemx_barrier_block(999); break;
-    case 7: *status = nvshmemx_int_broadcast_block(NVSHMEM_TEAM_WORLD, reinterpret_cast<int*>(target), reinterpret_cast<int*>(source), 3, pes); break;
-    case 8: nvshmem_int_p(reinterpret_cast<int*>(target + 1), 5, pe); break;
-    default: nvshmem_putmem_signal(target, source, 3, reinterpret_cast<uint64_t*>(ordinary), 1, NVSHMEM_SIGNAL_SET, pe); break;
+    case 0:
+      nvshmem_int_p(reinterpret_cast<int*>(target), 5, pes);
+      break;
+    case 1:
+      nvshmemx_putmem_block(target, source, 3, -1);
+      break;
+    case 2:
+      nvshmemx_putmem_block(ordinary, source, 3, pe);
+      break;
+    case 3:
+      nvshmemx_getmem_block(target, ordinary, 3, pe);
+      break;
+    case 4:
+      nvshmemx_signal_op(word, 1, 77, pe);
+      break;
+    case 5:
+      nvshmem_signal_wait_until(word, 77, 123);
+      break;
+    case 6:
+      *status = nvshmemx_barrier_block(999);
+      break;
+    case 7:
+      *status = nvshmemx_int_broadcast_block(NVSHMEM_TEAM_WORLD, reinterpret_cast<int*>(target),
+                                             reinterpret_cast<int*>(source), 3, pes);
+      break;
+    case 8:
+      nvshmem_int_p(reinterpret_cast<int*>(target + 1), 5, pe);
+      break;
+    default:
+      nvshmem_putmem_signal(target, source, 3, reinterpret_cast<uint64_t*>(ordinary), 1, NVSHMEM_SIGNAL_SET, pe);
+      break;
   }
 }
 
 void run_in_kernel(Bench& b, Random& random, int which) {
-  const char* const arguments[] = {"pe", "pe", "dest", "source", "sig_op", "cmp", "team", "PE_root", "dest", "sig_addr"};
+  const char* const arguments[] = {"pe",  "pe",   "dest",    "source", "sig_op",
+                                   "cmp", "team", "PE_root", "dest",   "sig_addr"};
   b.start(random);
   int* status = nullptr;
   CHECK(cudaMalloc(&status, sizeof(int)));
   CHECK(cudaMemset(status, 0, sizeof(int)));
   b.expect("misuse in a kernel", arguments[which], [&] {
-    misuse<<<1, 8, 0, b.suite.stream>>>(which, b.target, b.source, b.word, b.ordinary, random.between(0, b.suite.pes - 1), status);
+    misuse<<<1, 8, 0, b.suite.stream>>>(which, b.target, b.source, b.word, b.ordinary,
+                                        random.between(0, b.suite.pes - 1), status);
     CHECK(cudaGetLastError());
     CHECK(cudaStreamSynchronize(b.suite.stream));
     nvshmem_barrier_all();  // the next call that meets the device tells, too
@@ -325,16 +376,20 @@ int call_without_job(const char* when) {
   nvshmem_team_t team = 99;
   want(nvshmem_my_pe() == -1 && nvshmem_n_pes() == -1, "my_pe and n_pes are -1");
   want(nvshmemx_init_status() == NVSHMEM_STATUS_NOT_INITIALIZED, "init_status");
-  want(nvshmem_malloc(64) == nullptr && nvshmem_calloc(1, 64) == nullptr && nvshmem_align(64, 64) == nullptr, "memory is null");
+  want(nvshmem_malloc(64) == nullptr && nvshmem_calloc(1, 64) == nullptr && nvshmem_align(64, 64) == nullptr,
+       "memory is null");
   want(std::strlen(causeway_last_error()) > 0, "last error of malloc");
   nvshmem_free(nullptr);
   nvshmem_free(to);
   want(nvshmem_ptr(to, 0) == nullptr, "ptr is null");
-  want(nvshmem_team_my_pe(NVSHMEM_TEAM_WORLD) == -1 && nvshmem_team_n_pes(NVSHMEM_TEAM_WORLD) == -1, "team queries are -1");
+  want(nvshmem_team_my_pe(NVSHMEM_TEAM_WORLD) == -1 && nvshmem_team_n_pes(NVSHMEM_TEAM_WORLD) == -1,
+       "team queries are -1");
   want(nvshmem_team_translate_pe(NVSHMEM_TEAM_WORLD, 0, NVSHMEM_TEAM_WORLD) == -1, "translation is -1");
-  want(nvshmem_team_split_strided(NVSHMEM_TEAM_WORLD, 0, 1, 1, nullptr, 0, &team) != 0 && team == NVSHMEM_TEAM_INVALID, "split");
+  want(nvshmem_team_split_strided(NVSHMEM_TEAM_WORLD, 0, 1, 1, nullptr, 0, &team) != 0 && team == NVSHMEM_TEAM_INVALID,
+       "split");
   nvshmem_team_destroy(NVSHMEM_TEAM_WORLD);
-  want(nvshmem_barrier(NVSHMEM_TEAM_WORLD) != 0 && nvshmem_team_sync(NVSHMEM_TEAM_WORLD) != 0, "status of barrier and sync");
+  want(nvshmem_barrier(NVSHMEM_TEAM_WORLD) != 0 && nvshmem_team_sync(NVSHMEM_TEAM_WORLD) != 0,
+       "status of barrier and sync");
   nvshmem_barrier_all();
   nvshmem_sync_all();
   nvshmem_fence();
@@ -352,7 +407,8 @@ int call_without_job(const char* when) {
   nvshmemx_putmem_on_stream(to, from, 4, 0, nullptr);
   nvshmemx_quiet_on_stream(nullptr);
   nvshmemx_barrier_all_on_stream(nullptr);
-  want(nvshmemx_int_broadcast_on_stream(NVSHMEM_TEAM_WORLD, to, from, 1, 0, nullptr) != 0, "status of broadcast_on_stream");
+  want(nvshmemx_int_broadcast_on_stream(NVSHMEM_TEAM_WORLD, to, from, 1, 0, nullptr) != 0,
+       "status of broadcast_on_stream");
   want(to[0] == 1 && to[1] == 2 && to[2] == 3 && to[3] == 4 && word == 0, "memory is untouched");
   nvshmem_finalize();
   want(nvshmemx_init_status() == NVSHMEM_STATUS_NOT_INITIALIZED, "init_status after a finalize too many");

@@ -139,9 +139,12 @@ class Suite {
   Suite(int argc, char** argv) : messages_(fdopen(dup(STDERR_FILENO), "w")) {
     for (int i = 1; i < argc; ++i) {
       const std::string word = argv[i];
-      if (word == "--cases" && i + 1 < argc) cases = std::atoi(argv[++i]);
-      else if (word == "--seed" && i + 1 < argc) seed = std::strtoull(argv[++i], nullptr, 0);
-      else rest.push_back(word);
+      if (word == "--cases" && i + 1 < argc)
+        cases = std::atoi(argv[++i]);
+      else if (word == "--seed" && i + 1 < argc)
+        seed = std::strtoull(argv[++i], nullptr, 0);
+      else
+        rest.push_back(word);
     }
   }
 
@@ -186,7 +189,8 @@ class Suite {
     va_start(arguments, format);
     std::vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    std::fprintf(messages_, "PE %d: %s, case %d of seed %llu: %s\n", me, family_.c_str(), case_, (unsigned long long)seed, text);
+    std::fprintf(messages_, "PE %d: %s, case %d of seed %llu: %s\n", me, family_.c_str(), case_,
+                 (unsigned long long)seed, text);
     std::fflush(messages_);
   }
   /// Are they the same bytes? If not, says where they differ first.
@@ -197,7 +201,8 @@ class Suite {
     size_t first = 0, count = 0;
     for (size_t i = bytes; i-- > 0;)
       if (a[i] != b[i]) first = i, ++count;
-    wrong("%s: %zu of %zu bytes differ, the first at %zu: %02x, expected %02x", what, count, bytes, first, a[first], b[first]);
+    wrong("%s: %zu of %zu bytes differ, the first at %zu: %02x, expected %02x", what, count, bytes, first, a[first],
+          b[first]);
     return false;
   }
   template <class A, class B>

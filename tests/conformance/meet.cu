@@ -34,7 +34,7 @@ struct Meeting {
   Scope scope;
   bool completes;  // barrier, not sync
   Team team;
-  int* said;       // symmetric, by world PE
+  int* said;  // symmetric, by world PE
   int rounds, start;
   unsigned seed;
   int* wrong;
@@ -42,9 +42,12 @@ struct Meeting {
 
 __device__ inline int meet(const Meeting& m) {
   if (m.team.whole && m.seed % 2) {
-    if (m.scope == Scope::thread) m.completes ? nvshmem_barrier_all() : nvshmem_sync_all();
-    else if (m.scope == Scope::warp) m.completes ? nvshmemx_barrier_all_warp() : nvshmemx_sync_all_warp();
-    else m.completes ? nvshmemx_barrier_all_block() : nvshmemx_sync_all_block();
+    if (m.scope == Scope::thread)
+      m.completes ? nvshmem_barrier_all() : nvshmem_sync_all();
+    else if (m.scope == Scope::warp)
+      m.completes ? nvshmemx_barrier_all_warp() : nvshmemx_sync_all_warp();
+    else
+      m.completes ? nvshmemx_barrier_all_block() : nvshmemx_sync_all_block();
     return 0;
   }
   if (m.scope == Scope::thread) return m.completes ? nvshmem_barrier(m.team.handle) : nvshmem_team_sync(m.team.handle);
@@ -92,19 +95,24 @@ __global__ void listen_once(Meeting m) { listen(m, m.start, thread_in_block(), t
 
 int meet_on_host(const Meeting& m) {
   if (m.team.whole && m.seed % 2) {
-    if (m.completes) nvshmem_barrier_all();
-    else nvshmem_sync_all();
+    if (m.completes)
+      nvshmem_barrier_all();
+    else
+      nvshmem_sync_all();
     return 0;
   }
   return m.completes ? nvshmem_barrier(m.team.handle) : nvshmem_team_sync(m.team.handle);
 }
 int meet_on_stream(const Meeting& m, cudaStream_t stream) {
   if (m.team.whole && m.seed % 2) {
-    if (m.completes) nvshmemx_barrier_all_on_stream(stream);
-    else nvshmemx_sync_all_on_stream(stream);
+    if (m.completes)
+      nvshmemx_barrier_all_on_stream(stream);
+    else
+      nvshmemx_sync_all_on_stream(stream);
     return 0;
   }
-  return m.completes ? nvshmemx_barrier_on_stream(m.team.handle, stream) : nvshmemx_team_sync_on_stream(m.team.handle, stream);
+  return m.completes ? nvshmemx_barrier_on_stream(m.team.handle, stream)
+                     : nvshmemx_team_sync_on_stream(m.team.handle, stream);
 }
 
 void host_round(Suite& suite, const Meeting& m, int round) {
@@ -136,7 +144,9 @@ void stream_round(Suite& suite, Meeting m, int round) {
 }
 
 void kernel_rounds(Suite& suite, Meeting m, Random& random) {
-  const dim3 block = m.scope == Scope::thread ? dim3(1) : m.scope == Scope::warp ? dim3(32) : random_block(random, 130, false);
+  const dim3 block = m.scope == Scope::thread ? dim3(1)
+                     : m.scope == Scope::warp ? dim3(32)
+                                              : random_block(random, 130, false);
   void* arguments[] = {&m};
   CHECK(nvshmemx_collective_launch((const void*)meet_in_kernel, dim3(1), block, arguments, 0, suite.stream));
 }
@@ -145,20 +155,21 @@ void kernel_rounds(Suite& suite, Meeting m, Random& random) {
 
 struct Bench {
   Suite& suite;
-  std::vector<Team> teams;  // those that this PE is in; each has the same index on all PEs, others hold an invalid handle
+  std::vector<Team>
+      teams;  // those that this PE is in; each has the same index on all PEs, others hold an invalid handle
   int *said, *wrong;
-  int round = 1;            // never restarted: what was said before is old
+  int round = 1;  // never restarted: what was said before is old
 
   explicit Bench(Suite& s, Random random) : suite(s) {
     CHECK(said = static_cast<int*>(nvshmem_calloc(size_t(suite.pes), sizeof(int))));
     CHECK(cudaMalloc(&wrong, sizeof(int)));
     CHECK(cudaMemset(wrong, 0, sizeof(int)));
     teams.push_back({NVSHMEM_TEAM_WORLD, true, 0, 1, suite.pes});
-    add(0, 1, suite.pes);                       // everyone, but not the world itself
+    add(0, 1, suite.pes);  // everyone, but not the world itself
     add(0, 2, (suite.pes + 1) / 2);
     if (suite.pes > 1) add(1, 2, suite.pes / 2);
-    add(suite.pes - 1, -1, suite.pes);          // backwards
-    add(suite.pes - 1, 1, 1);                   // alone
+    add(suite.pes - 1, -1, suite.pes);  // backwards
+    add(suite.pes - 1, 1, 1);           // alone
     for (int i = 0; i < 3; ++i) {
       const int stride = random.between(1, 3), first = random.between(0, suite.pes - 1);
       add(first, stride, random.between(1, (suite.pes - 1 - first) / stride + 1));
@@ -184,7 +195,8 @@ struct Bench {
 };
 
 void run_rounds(Bench& b, Random& random, bool completes, Scope scope, int rounds) {
-  Meeting m{scope, completes, b.teams[random.below(b.teams.size())], b.said, rounds, b.round, unsigned(random.word()), b.wrong};
+  Meeting m{scope,  completes, b.teams[random.below(b.teams.size())], b.said, rounds, b.round, unsigned(random.word()),
+            b.wrong};
   b.round += rounds + 2;
   nvshmem_barrier_all();
   if (m.team.handle == NVSHMEM_TEAM_INVALID) return;
@@ -203,7 +215,8 @@ void run_mixed(Bench& b, Random& random) {
   Team team = b.teams[random.below(b.teams.size())];
   nvshmem_barrier_all();
   for (int i = 0; i < 30; ++i, b.round += 2) {
-    Meeting m{Scope(random.between(0, 4)), random.chance(50), team, b.said, 1, b.round, unsigned(random.word()), b.wrong};
+    Meeting m{
+        Scope(random.between(0, 4)), random.chance(50), team, b.said, 1, b.round, unsigned(random.word()), b.wrong};
     Random shape(random.word());
     if (team.handle == NVSHMEM_TEAM_INVALID) continue;
     if (m.scope == Scope::host) {
@@ -250,7 +263,8 @@ int main(int argc, char** argv) {
   for (bool completes : {true, false})
     for (Scope scope : {Scope::thread, Scope::warp, Scope::block, Scope::host, Scope::stream}) {
       const int rounds = scope == Scope::host ? 40 : scope == Scope::stream ? 100 : 300;
-      suite.family(std::string("meet.") + (completes ? "barrier " : "sync ") + kScopes[int(scope)], (suite.cases + 2) / 3,
+      suite.family(std::string("meet.") + (completes ? "barrier " : "sync ") + kScopes[int(scope)],
+                   (suite.cases + 2) / 3,
                    [&](Random& random, int) { run_rounds(bench, random, completes, scope, rounds); });
     }
   suite.family("meet.mixed", (suite.cases + 2) / 3, [&](Random& random, int) { run_mixed(bench, random); });

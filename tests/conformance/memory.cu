@@ -69,7 +69,8 @@ Block allocate(Bench& b, Random& random, size_t bytes) {
     suite.wrong("no memory for %zu bytes: %s", bytes, causeway_last_error());
     return {};
   }
-  if (reinterpret_cast<uintptr_t>(made) % alignment) suite.wrong("%p is no multiple of %zu", static_cast<void*>(made), alignment);
+  if (reinterpret_cast<uintptr_t>(made) % alignment)
+    suite.wrong("%p is no multiple of %zu", static_cast<void*>(made), alignment);
   if (way == 1) {
     std::vector<char> got(bytes);
     copy(got.data(), made, bytes, suite.stream);
@@ -115,7 +116,8 @@ void run_reuse(Bench& b, Random& random) {
     lowest = lowest ? std::min(lowest, made) : made, highest = std::max(highest, made);
     nvshmem_free(made);
   }
-  if (highest - lowest > (64 << 20)) b.suite.wrong("100 blocks of 4M, one at a time, lie over %td bytes", highest - lowest);
+  if (highest - lowest > (64 << 20))
+    b.suite.wrong("100 blocks of 4M, one at a time, lie over %td bytes", highest - lowest);
 }
 
 // ---------------------------------------------------------------- growth
@@ -146,7 +148,8 @@ void run_growth(Bench& b, Random& random) {
   nvshmem_barrier_all();
   const int shift = random.between(0, suite.pes - 1);
   const size_t bytes = 100000;
-  put_into<<<1, 100, 0, suite.stream>>>(grown[3].at + grown[3].bytes - bytes, grown[0].at, bytes, (suite.me + shift) % suite.pes);
+  put_into<<<1, 100, 0, suite.stream>>>(grown[3].at + grown[3].bytes - bytes, grown[0].at, bytes,
+                                        (suite.me + shift) % suite.pes);
   CHECK(cudaGetLastError());
   suite.synchronize();
   nvshmem_barrier_all();
@@ -172,12 +175,14 @@ void run_bad_sizes(Bench& b, Random&) {
   for (size_t alignment : {size_t{0}, size_t{3}, size_t{24}, ~size_t{0}}) {
     nvshmem_query_thread(nullptr);  // another error, so that the text below is of this one
     suite.equal(nvshmem_align(alignment, 64) == nullptr, true, "align with a bad alignment is null");
-    if (!std::strstr(causeway_last_error(), "alignment")) suite.wrong("align %zu: last error is \"%s\"", alignment, causeway_last_error());
+    if (!std::strstr(causeway_last_error(), "alignment"))
+      suite.wrong("align %zu: last error is \"%s\"", alignment, causeway_last_error());
   }
   suite.equal(nvshmem_calloc(~size_t{0} / 2, 3) == nullptr, true, "calloc of more than a size_t is null");
   nvshmem_query_thread(nullptr);
   suite.equal(nvshmem_malloc(size_t{1} << 60) == nullptr, true, "malloc of 2^60 is null");
-  if (!std::strstr(causeway_last_error(), "nvshmem_malloc")) suite.wrong("malloc of 2^60: last error is \"%s\"", causeway_last_error());
+  if (!std::strstr(causeway_last_error(), "nvshmem_malloc"))
+    suite.wrong("malloc of 2^60: last error is \"%s\"", causeway_last_error());
   void* after = nvshmem_malloc(1000);
   suite.equal(after != nullptr, true, "memory after all that");
   nvshmem_free(after);
@@ -202,7 +207,8 @@ void run_pointers(Bench& b, Random& random) {
   CHECK(cudaMalloc(&ordinary, 64));
   b.write(block);
   nvshmem_barrier_all();
-  for (int pe : {-1, suite.pes, -(1 << 30), 1 << 30}) suite.equal(nvshmem_ptr(block.at, pe) == nullptr, true, "ptr of a bad pe is null");
+  for (int pe : {-1, suite.pes, -(1 << 30), 1 << 30})
+    suite.equal(nvshmem_ptr(block.at, pe) == nullptr, true, "ptr of a bad pe is null");
   for (void* other : {static_cast<void*>(nullptr), static_cast<void*>(&on_host), static_cast<void*>(ordinary),
                       reinterpret_cast<void*>(~uintptr_t{0})})
     suite.equal(nvshmem_ptr(other, suite.me) == nullptr, true, "ptr of an address that is not symmetric is null");
@@ -216,7 +222,8 @@ void run_pointers(Bench& b, Random& random) {
   suite.equal(answer[0], 1, "in a kernel: ptr of the PE itself");
   suite.equal(answer[1], 1, "in a kernel: ptr of addresses that are not symmetric");
   suite.equal(answer[2], 1, "in a kernel: ptr of bad PEs");
-  suite.equal(answer[3], pattern(b.key_of(block, (suite.me + 1) % suite.pes), 1)[0], "in a kernel: a load from the next PE");
+  suite.equal(answer[3], pattern(b.key_of(block, (suite.me + 1) % suite.pes), 1)[0],
+              "in a kernel: a load from the next PE");
   nvshmem_barrier_all();
   CHECK(cudaFree(ordinary));
   nvshmem_free(block.at);

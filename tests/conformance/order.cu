@@ -17,9 +17,19 @@ __device__ inline void dally(const int* memory, unsigned steps) {
     if (*static_cast<const volatile int*>(memory) == -12345) break;
 }
 
-enum Way : int { put_fence, put_nbi_fence, put_nbi_quiet, p_fence, p_quiet, warp_put_fence, block_put_fence, block_nbi_quiet, kWays };
-const char* const kWayNames[] = {"put fence", "put_nbi fence", "put_nbi quiet", "p fence", "p quiet",
-                                 "warp put fence", "block put fence", "block put_nbi quiet"};
+enum Way : int {
+  put_fence,
+  put_nbi_fence,
+  put_nbi_quiet,
+  p_fence,
+  p_quiet,
+  warp_put_fence,
+  block_put_fence,
+  block_nbi_quiet,
+  kWays
+};
+const char* const kWayNames[] = {"put fence", "put_nbi fence",  "put_nbi quiet",   "p fence",
+                                 "p quiet",   "warp put fence", "block put fence", "block put_nbi quiet"};
 
 struct Bench {
   Suite& suite;
@@ -27,7 +37,7 @@ struct Bench {
   uint64_t *flag, *back;
   int* variables;  // symmetric, for the litmus tests
   int* wrong;
-  int* results;    // symmetric: what the litmus tests read, by block and round
+  int* results;  // symmetric: what the litmus tests read, by block and round
   static constexpr int kRoundsMax = 1000;
 
   explicit Bench(Suite& s) : suite(s) {
@@ -81,17 +91,30 @@ __device__ inline void send(const Flow& f, int round, int me, int next) {
   }
   __syncthreads();
   switch (f.way) {
-    case put_fence: if (thread == 0) nvshmem_uint32_put(f.dest, f.source, words, next); break;
+    case put_fence:
+      if (thread == 0) nvshmem_uint32_put(f.dest, f.source, words, next);
+      break;
     case put_nbi_fence:
-    case put_nbi_quiet: if (thread == 0) nvshmem_uint32_put_nbi(f.dest, f.source, words, next); break;
-    case warp_put_fence: if (thread < 32) nvshmemx_uint32_put_warp(f.dest, f.source, words, next); break;
-    case block_put_fence: nvshmemx_uint32_put_block(f.dest, f.source, words, next); break;
-    case block_nbi_quiet: nvshmemx_uint32_put_nbi_block(f.dest, f.source, words, next); break;
-    default: break;
+    case put_nbi_quiet:
+      if (thread == 0) nvshmem_uint32_put_nbi(f.dest, f.source, words, next);
+      break;
+    case warp_put_fence:
+      if (thread < 32) nvshmemx_uint32_put_warp(f.dest, f.source, words, next);
+      break;
+    case block_put_fence:
+      nvshmemx_uint32_put_block(f.dest, f.source, words, next);
+      break;
+    case block_nbi_quiet:
+      nvshmemx_uint32_put_nbi_block(f.dest, f.source, words, next);
+      break;
+    default:
+      break;
   }
   if (thread == 0) {
-    if (f.way == put_nbi_quiet || f.way == p_quiet || f.way == block_nbi_quiet) nvshmem_quiet();
-    else nvshmem_fence();
+    if (f.way == put_nbi_quiet || f.way == p_quiet || f.way == block_nbi_quiet)
+      nvshmem_quiet();
+    else
+      nvshmem_fence();
     nvshmem_uint64_p(f.flag, uint64_t(round), next);
   }
 }
@@ -108,7 +131,8 @@ __global__ void flow(Flow f) {
       if (threadIdx.x == 0) nvshmem_uint64_wait_until(f.flag, NVSHMEM_CMP_GE, uint64_t(round));
       __syncthreads();
       int wrong = 0;
-      for (unsigned i = threadIdx.x; i < unsigned(f.words); i += blockDim.x) wrong += f.dest[i] != content(round, previous, i);
+      for (unsigned i = threadIdx.x; i < unsigned(f.words); i += blockDim.x)
+        wrong += f.dest[i] != content(round, previous, i);
       if (wrong) atomicAdd(f.wrong, wrong);
       __syncthreads();
       if (threadIdx.x == 0) nvshmem_uint64_p(f.back, uint64_t(round), previous);
@@ -135,22 +159,31 @@ void run_host_flow(Bench& b, Random& random, bool on_stream) {
   b.reset();
   for (int round = 1; round <= 5; ++round) {
     std::vector<uint32_t> data(words), got(words), expected(words);
-    for (unsigned i = 0; i < words; ++i) data[i] = content(round, suite.me, i), expected[i] = content(round, previous, i);
+    for (unsigned i = 0; i < words; ++i)
+      data[i] = content(round, suite.me, i), expected[i] = content(round, previous, i);
     copy(b.source, data.data(), words * 4, suite.stream);
     const bool quiet = random.chance(50), nbi = random.chance(50);
     if (on_stream) {
-      if (nbi) nvshmemx_uint32_put_nbi_on_stream(b.dest, b.source, words, next, suite.stream);
-      else nvshmemx_uint32_put_on_stream(b.dest, b.source, words, next, suite.stream);
+      if (nbi)
+        nvshmemx_uint32_put_nbi_on_stream(b.dest, b.source, words, next, suite.stream);
+      else
+        nvshmemx_uint32_put_on_stream(b.dest, b.source, words, next, suite.stream);
       nvshmemx_quiet_on_stream(suite.stream);
       nvshmemx_signal_op_on_stream(b.flag, uint64_t(round), NVSHMEM_SIGNAL_SET, next, suite.stream);
       nvshmemx_signal_wait_until_on_stream(b.flag, NVSHMEM_CMP_GE, uint64_t(round), suite.stream);
     } else {
-      if (nbi) nvshmem_uint32_put_nbi(b.dest, b.source, words, next);
-      else nvshmem_uint32_put(b.dest, b.source, words, next);
-      if (quiet) nvshmem_quiet();
-      else nvshmem_fence();
-      if (random.chance(50)) nvshmem_uint64_p(b.flag, uint64_t(round), next);
-      else nvshmemx_signal_op(b.flag, uint64_t(round), NVSHMEM_SIGNAL_SET, next);
+      if (nbi)
+        nvshmem_uint32_put_nbi(b.dest, b.source, words, next);
+      else
+        nvshmem_uint32_put(b.dest, b.source, words, next);
+      if (quiet)
+        nvshmem_quiet();
+      else
+        nvshmem_fence();
+      if (random.chance(50))
+        nvshmem_uint64_p(b.flag, uint64_t(round), next);
+      else
+        nvshmemx_signal_op(b.flag, uint64_t(round), NVSHMEM_SIGNAL_SET, next);
       nvshmem_signal_wait_until(b.flag, NVSHMEM_CMP_GE, uint64_t(round));
     }
     copy(got.data(), b.dest, words * 4, suite.stream);
@@ -198,8 +231,10 @@ __global__ void message_passing(int* x, uint64_t* y, int rounds, unsigned seed, 
   if (blockIdx.x == 0) {
     for (int round = 1; round <= rounds; ++round) {
       nvshmem_int_p(x, round, next);
-      if (quiet) nvshmem_quiet();
-      else nvshmem_fence();
+      if (quiet)
+        nvshmem_quiet();
+      else
+        nvshmem_fence();
       nvshmem_uint64_p(y, uint64_t(round), next);
       if ((seed + unsigned(round)) % 7 == 0) dally(wrong, (seed * unsigned(round)) % 100);
     }
@@ -226,9 +261,9 @@ void run_message_passing(Bench& b, Random& random) {
 // ---------------------------------------------------------------- store buffering
 
 struct Litmus {
-  int *x, *y;        // of the pair (this PE's block 0, the next PE's block 1)
+  int *x, *y;                      // of the pair (this PE's block 0, the next PE's block 1)
   int home_shift_x, home_shift_y;  // where they live: that many PEs after the pair's first
-  uint64_t* meet;    // two words: where block 0 and block 1 are met
+  uint64_t* meet;                  // two words: where block 0 and block 1 are met
   int* results;
   int rounds;
   unsigned seed;
@@ -257,8 +292,15 @@ __global__ void store_buffering(Litmus l) {
 void run_store_buffering(Bench& b, Random& random) {
   Suite& suite = b.suite;
   const int rounds = Bench::kRoundsMax;
-  Litmus l{b.variables, b.variables + 2048, random.between(0, suite.pes - 1), random.between(0, suite.pes - 1), b.flag,
-           b.results, rounds, unsigned(random.word()), b.wrong};
+  Litmus l{b.variables,
+           b.variables + 2048,
+           random.between(0, suite.pes - 1),
+           random.between(0, suite.pes - 1),
+           b.flag,
+           b.results,
+           rounds,
+           unsigned(random.word()),
+           b.wrong};
   b.reset();
   void* arguments[] = {&l};
   CHECK(nvshmemx_collective_launch((const void*)store_buffering, dim3(2), dim3(1), arguments, 0, suite.stream));

@@ -17,43 +17,52 @@ const char* const kScopes[] = {"thread", "warp", "block", "host", "stream"};
 bool writes_peer(Kind kind) { return kind == Kind::p || kind == Kind::put || kind == Kind::put_nbi; }
 
 struct Transfer {
-  int pe, peer;                // who calls, and with whom
-  uint64_t dest, source;       // offsets in the arenas
+  int pe, peer;           // who calls, and with whom
+  uint64_t dest, source;  // offsets in the arenas
   uint64_t elements, bytes;
 };
 
 // ---------------------------------------------------------------- the calls of one type
 
-#define MOVES(call_put, call_get, call_put_nbi, call_get_nbi, ...)                   \
-  switch (kind) {                                                                    \
-    case Kind::put: call_put(dest, source, elements, pe __VA_ARGS__); break;         \
-    case Kind::get: call_get(dest, source, elements, pe __VA_ARGS__); break;         \
-    case Kind::put_nbi: call_put_nbi(dest, source, elements, pe __VA_ARGS__); break; \
-    case Kind::get_nbi: call_get_nbi(dest, source, elements, pe __VA_ARGS__); break; \
-    default: break;                                                                  \
+#define MOVES(call_put, call_get, call_put_nbi, call_get_nbi, ...) \
+  switch (kind) {                                                  \
+    case Kind::put:                                                \
+      call_put(dest, source, elements, pe __VA_ARGS__);            \
+      break;                                                       \
+    case Kind::get:                                                \
+      call_get(dest, source, elements, pe __VA_ARGS__);            \
+      break;                                                       \
+    case Kind::put_nbi:                                            \
+      call_put_nbi(dest, source, elements, pe __VA_ARGS__);        \
+      break;                                                       \
+    case Kind::get_nbi:                                            \
+      call_get_nbi(dest, source, elements, pe __VA_ARGS__);        \
+      break;                                                       \
+    default:                                                       \
+      break;                                                       \
   }
 #define COMMA_STREAM , stream
 
 /// The calls that move elements of one type, whose names hold PUT and GET.
-#define DEFINE_MOVER(STRUCT, TYPE, PUT, GET)                                                                              \
-  struct STRUCT {                                                                                                         \
-    using Element = TYPE;                                                                                                 \
-    static __device__ void thread(Kind kind, TYPE* dest, const TYPE* source, size_t elements, int pe) {                   \
-      MOVES(nvshmem_##PUT, nvshmem_##GET, nvshmem_##PUT##_nbi, nvshmem_##GET##_nbi)                                       \
-    }                                                                                                                     \
-    static __device__ void warp(Kind kind, TYPE* dest, const TYPE* source, size_t elements, int pe) {                     \
-      MOVES(nvshmemx_##PUT##_warp, nvshmemx_##GET##_warp, nvshmemx_##PUT##_nbi_warp, nvshmemx_##GET##_nbi_warp)           \
-    }                                                                                                                     \
-    static __device__ void block(Kind kind, TYPE* dest, const TYPE* source, size_t elements, int pe) {                    \
-      MOVES(nvshmemx_##PUT##_block, nvshmemx_##GET##_block, nvshmemx_##PUT##_nbi_block, nvshmemx_##GET##_nbi_block)       \
-    }                                                                                                                     \
-    static void host(Kind kind, TYPE* dest, const TYPE* source, size_t elements, int pe) {                                \
-      MOVES(nvshmem_##PUT, nvshmem_##GET, nvshmem_##PUT##_nbi, nvshmem_##GET##_nbi)                                       \
-    }                                                                                                                     \
-    static void on_stream(Kind kind, TYPE* dest, const TYPE* source, size_t elements, int pe, cudaStream_t stream) {      \
-      MOVES(nvshmemx_##PUT##_on_stream, nvshmemx_##GET##_on_stream, nvshmemx_##PUT##_nbi_on_stream,                       \
-            nvshmemx_##GET##_nbi_on_stream, COMMA_STREAM)                                                                 \
-    }                                                                                                                     \
+#define DEFINE_MOVER(STRUCT, TYPE, PUT, GET)                                                                         \
+  struct STRUCT {                                                                                                    \
+    using Element = TYPE;                                                                                            \
+    static __device__ void thread(Kind kind, TYPE* dest, const TYPE* source, size_t elements, int pe) {              \
+      MOVES(nvshmem_##PUT, nvshmem_##GET, nvshmem_##PUT##_nbi, nvshmem_##GET##_nbi)                                  \
+    }                                                                                                                \
+    static __device__ void warp(Kind kind, TYPE* dest, const TYPE* source, size_t elements, int pe) {                \
+      MOVES(nvshmemx_##PUT##_warp, nvshmemx_##GET##_warp, nvshmemx_##PUT##_nbi_warp, nvshmemx_##GET##_nbi_warp)      \
+    }                                                                                                                \
+    static __device__ void block(Kind kind, TYPE* dest, const TYPE* source, size_t elements, int pe) {               \
+      MOVES(nvshmemx_##PUT##_block, nvshmemx_##GET##_block, nvshmemx_##PUT##_nbi_block, nvshmemx_##GET##_nbi_block)  \
+    }                                                                                                                \
+    static void host(Kind kind, TYPE* dest, const TYPE* source, size_t elements, int pe) {                           \
+      MOVES(nvshmem_##PUT, nvshmem_##GET, nvshmem_##PUT##_nbi, nvshmem_##GET##_nbi)                                  \
+    }                                                                                                                \
+    static void on_stream(Kind kind, TYPE* dest, const TYPE* source, size_t elements, int pe, cudaStream_t stream) { \
+      MOVES(nvshmemx_##PUT##_on_stream, nvshmemx_##GET##_on_stream, nvshmemx_##PUT##_nbi_on_stream,                  \
+            nvshmemx_##GET##_nbi_on_stream, COMMA_STREAM)                                                            \
+    }                                                                                                                \
   };
 #define DEFINE_TYPED_MOVER(NAME, TYPE) DEFINE_MOVER(Move_##NAME, TYPE, NAME##_put, NAME##_get)
 CONFORMANCE_TYPES(DEFINE_TYPED_MOVER)
@@ -65,21 +74,27 @@ DEFINE_MOVER(Move128, void, put128, get128)
 DEFINE_MOVER(MoveMem, void, putmem, getmem)
 
 /// p and g of one type; a "copy" moves one element.
-#define DEFINE_ONE(NAME, TYPE)                                                                     \
-  struct One_##NAME {                                                                              \
-    using Element = TYPE;                                                                          \
-    static __device__ void thread(Kind kind, TYPE* dest, const TYPE* source, size_t, int pe) {     \
-      if (kind == Kind::p) nvshmem_##NAME##_p(dest, *source, pe);                                  \
-      else *dest = nvshmem_##NAME##_g(source, pe);                                                 \
-    }                                                                                              \
-    static void host(Kind kind, TYPE* dest, const TYPE* source, size_t, int pe) {                  \
-      if (kind == Kind::p) nvshmem_##NAME##_p(dest, *source, pe);                                  \
-      else *dest = nvshmem_##NAME##_g(source, pe);                                                 \
-    }                                                                                              \
+#define DEFINE_ONE(NAME, TYPE)                                                                              \
+  struct One_##NAME {                                                                                       \
+    using Element = TYPE;                                                                                   \
+    static __device__ void thread(Kind kind, TYPE* dest, const TYPE* source, size_t, int pe) {              \
+      if (kind == Kind::p)                                                                                  \
+        nvshmem_##NAME##_p(dest, *source, pe);                                                              \
+      else                                                                                                  \
+        *dest = nvshmem_##NAME##_g(source, pe);                                                             \
+    }                                                                                                       \
+    static void host(Kind kind, TYPE* dest, const TYPE* source, size_t, int pe) {                           \
+      if (kind == Kind::p)                                                                                  \
+        nvshmem_##NAME##_p(dest, *source, pe);                                                              \
+      else                                                                                                  \
+        *dest = nvshmem_##NAME##_g(source, pe);                                                             \
+    }                                                                                                       \
     static void on_stream(Kind kind, TYPE* dest, const TYPE* source, size_t, int pe, cudaStream_t stream) { \
-      if (kind == Kind::p) nvshmemx_##NAME##_p_on_stream(dest, *source, pe, stream);               \
-      else *dest = nvshmemx_##NAME##_g_on_stream(source, pe, stream);                              \
-    }                                                                                              \
+      if (kind == Kind::p)                                                                                  \
+        nvshmemx_##NAME##_p_on_stream(dest, *source, pe, stream);                                           \
+      else                                                                                                  \
+        *dest = nvshmemx_##NAME##_g_on_stream(source, pe, stream);                                          \
+    }                                                                                                       \
   };
 CONFORMANCE_TYPES(DEFINE_ONE)
 
@@ -90,14 +105,17 @@ __device__ void move_one(Mover, Scope scope, Kind kind, char* dest, const char* 
   using Element = typename Mover::Element;
   auto* to = reinterpret_cast<Element*>(dest + t.dest);
   auto* from = reinterpret_cast<const Element*>(source + t.source);
-  if (scope == Scope::thread) Mover::thread(kind, to, from, t.elements, t.peer);
-  else if (scope == Scope::warp) Mover::warp(kind, to, from, t.elements, t.peer);
-  else Mover::block(kind, to, from, t.elements, t.peer);
+  if (scope == Scope::thread)
+    Mover::thread(kind, to, from, t.elements, t.peer);
+  else if (scope == Scope::warp)
+    Mover::warp(kind, to, from, t.elements, t.peer);
+  else
+    Mover::block(kind, to, from, t.elements, t.peer);
 }
 
 template <class Mover>
-__global__ void move_groups(Scope scope, Kind kind, char* dest, const char* source, const Transfer* transfers, int count,
-                            bool quiet) {
+__global__ void move_groups(Scope scope, Kind kind, char* dest, const char* source, const Transfer* transfers,
+                            int count, bool quiet) {
   const unsigned threads = threads_in_block();
   const unsigned group_threads = scope == Scope::thread ? 1 : scope == Scope::warp ? 32 : threads;
   const unsigned groups = threads / group_threads;
@@ -123,9 +141,10 @@ struct Launch {
 };
 
 template <class Mover>
-void launch_groups(const Launch& launch, Scope scope, Kind kind, char* dest, const char* source, const Transfer* transfers,
-                   int count, cudaStream_t stream) {
-  move_groups<Mover><<<launch.grid, launch.block, 0, stream>>>(scope, kind, dest, source, transfers, count, launch.quiet);
+void launch_groups(const Launch& launch, Scope scope, Kind kind, char* dest, const char* source,
+                   const Transfer* transfers, int count, cudaStream_t stream) {
+  move_groups<Mover>
+      <<<launch.grid, launch.block, 0, stream>>>(scope, kind, dest, source, transfers, count, launch.quiet);
   CHECK(cudaGetLastError());
 }
 template <class One>
@@ -140,8 +159,10 @@ void call_host(Kind kind, Scope scope, char* dest, const char* source, const Tra
   using Element = typename Mover::Element;
   auto* to = reinterpret_cast<Element*>(dest + t.dest);
   auto* from = reinterpret_cast<const Element*>(source + t.source);
-  if (scope == Scope::host) Mover::host(kind, to, from, t.elements, t.peer);
-  else Mover::on_stream(kind, to, from, t.elements, t.peer, stream);
+  if (scope == Scope::host)
+    Mover::host(kind, to, from, t.elements, t.peer);
+  else
+    Mover::on_stream(kind, to, from, t.elements, t.peer, stream);
 }
 
 /// A mover as data.
@@ -153,7 +174,8 @@ struct Moves {
 };
 #define TYPED_ROW(NAME, TYPE) {#NAME, sizeof(TYPE), launch_groups<Move_##NAME>, call_host<Move_##NAME>},
 #define SIZED_ROW(BITS) {#BITS, BITS / 8, launch_groups<Move##BITS>, call_host<Move##BITS>},
-const Moves kMovers[] = {CONFORMANCE_TYPES(TYPED_ROW) SIZED_ROW(8) SIZED_ROW(16) SIZED_ROW(32) SIZED_ROW(64) SIZED_ROW(128)};
+const Moves kMovers[] = {CONFORMANCE_TYPES(TYPED_ROW) SIZED_ROW(8) SIZED_ROW(16) SIZED_ROW(32) SIZED_ROW(64)
+                             SIZED_ROW(128)};
 const Moves kMem[] = {{"mem", 1, launch_groups<MoveMem>, call_host<MoveMem>}};
 #define ONE_ROW(NAME, TYPE) {#NAME, sizeof(TYPE), launch_ones<One_##NAME>, call_host<One_##NAME>},
 const Moves kOnes[] = {CONFORMANCE_TYPES(ONE_ROW)};
@@ -193,7 +215,8 @@ struct Bench {
 };
 
 /// Destinations lie one after the other, guards between them, at any offset that the type allows.
-std::vector<Transfer> draw_transfers(Random& random, int pes, const Moves& moves, Kind kind, bool one, size_t elements_max) {
+std::vector<Transfer> draw_transfers(Random& random, int pes, const Moves& moves, Kind kind, bool one,
+                                     size_t elements_max) {
   std::vector<size_t> end(size_t(pes), kGuard);
   std::vector<Transfer> all;
   for (int pe = 0; pe < pes; ++pe) {
@@ -249,14 +272,17 @@ void run_case(Bench& bench, Random& random, const Moves& moves, Kind kind, Scope
   std::vector<Transfer> mine;
   for (const Transfer& t : all)
     if (t.pe == suite.me) mine.push_back(t);
-  const Launch launch{dim3(unsigned(random.between(1, 4))), random_block(random, 130, scope == Scope::warp), random.chance(50)};
+  const Launch launch{dim3(unsigned(random.between(1, 4))), random_block(random, 130, scope == Scope::warp),
+                      random.chance(50)};
   copy(bench.transfers, mine.data(), mine.size() * sizeof(Transfer), suite.stream);
 
   nvshmem_barrier_all();  // every PE is ready
   if (scope == Scope::host || scope == Scope::stream) {
     for (const Transfer& t : mine) moves.call(kind, scope, dest, source, t, suite.stream);
-    if (scope == Scope::stream) nvshmemx_quiet_on_stream(suite.stream);
-    else nvshmem_quiet();
+    if (scope == Scope::stream)
+      nvshmemx_quiet_on_stream(suite.stream);
+    else
+      nvshmem_quiet();
   } else {
     moves.launch(launch, scope, kind, dest, source, bench.transfers, int(mine.size()), suite.stream);
     if (!launch.quiet) nvshmemx_quiet_on_stream(suite.stream);
@@ -289,8 +315,11 @@ void run_large(Suite& suite, Random& random, Kind kind, Scope scope) {
   const Transfer mine{suite.me, (suite.me + shift) % suite.pes, to, from, kBytes, kBytes};
   copy(transfer, &mine, sizeof mine, suite.stream);
   nvshmem_barrier_all();
-  if (scope == Scope::host || scope == Scope::stream) kMem[0].call(kind, scope, dest, source, mine, suite.stream);
-  else kMem[0].launch({dim3(1), dim3(scope == Scope::warp ? 32 : 257), false}, scope, kind, dest, source, transfer, 1, suite.stream);
+  if (scope == Scope::host || scope == Scope::stream)
+    kMem[0].call(kind, scope, dest, source, mine, suite.stream);
+  else
+    kMem[0].launch({dim3(1), dim3(scope == Scope::warp ? 32 : 257), false}, scope, kind, dest, source, transfer, 1,
+                   suite.stream);
   nvshmemx_barrier_all_on_stream(suite.stream);
   suite.synchronize();
   nvshmem_barrier_all();
@@ -319,15 +348,13 @@ int main(int argc, char** argv) {
     constexpr int kOneRows = sizeof kOnes / sizeof *kOnes, kMoverRows = sizeof kMovers / sizeof *kMovers;
     for (Kind kind : {Kind::p, Kind::g})  // every type, however few cases are asked for
       for (Scope scope : {Scope::thread, Scope::host, Scope::stream})
-        suite.family(name("", kind, scope), std::max(suite.cases, kOneRows), [&](Random& random, int index) {
-          run_case(bench, random, kOnes[index % kOneRows], kind, scope);
-        });
+        suite.family(name("", kind, scope), std::max(suite.cases, kOneRows),
+                     [&](Random& random, int index) { run_case(bench, random, kOnes[index % kOneRows], kind, scope); });
     int first = int(suite.seed % kMoverRows);  // cases take the movers in turn
     for (Kind kind : {Kind::put, Kind::get, Kind::put_nbi, Kind::get_nbi})
       for (Scope scope : {Scope::thread, Scope::warp, Scope::block, Scope::host, Scope::stream}) {
-        suite.family(name("", kind, scope), suite.cases, [&](Random& random, int) {
-          run_case(bench, random, kMovers[first++ % kMoverRows], kind, scope);
-        });
+        suite.family(name("", kind, scope), suite.cases,
+                     [&](Random& random, int) { run_case(bench, random, kMovers[first++ % kMoverRows], kind, scope); });
         suite.family(name("mem", kind, scope), (suite.cases + 1) / 2, [&](Random& random, int) {
           run_case(bench, random, kMem[0], kind, scope, random.chance(20) ? 40000 : 5000);
         });

@@ -27,12 +27,18 @@ __device__ inline void dally(const int* memory, int steps) {
 template <class T>
 bool compares(T seen, int cmp, T value) {
   switch (cmp) {
-    case NVSHMEM_CMP_EQ: return seen == value;
-    case NVSHMEM_CMP_NE: return seen != value;
-    case NVSHMEM_CMP_GT: return seen > value;
-    case NVSHMEM_CMP_LE: return seen <= value;
-    case NVSHMEM_CMP_LT: return seen < value;
-    default: return seen >= value;
+    case NVSHMEM_CMP_EQ:
+      return seen == value;
+    case NVSHMEM_CMP_NE:
+      return seen != value;
+    case NVSHMEM_CMP_GT:
+      return seen > value;
+    case NVSHMEM_CMP_LE:
+      return seen <= value;
+    case NVSHMEM_CMP_LT:
+      return seen < value;
+    default:
+      return seen >= value;
   }
 }
 /// A comparison that holds after the word has become `last` and does not before, as `first`.
@@ -48,29 +54,31 @@ int draw_comparison(Random& random, T first, T last, T* value) {
 
 // ---------------------------------------------------------------- put with signal, all types
 
-#define SIGNALS(call_put, call_nbi, ...)                                                   \
-  if (nbi) call_nbi(dest, source, elements, word, value, operation, pe __VA_ARGS__);       \
-  else call_put(dest, source, elements, word, value, operation, pe __VA_ARGS__);
+#define SIGNALS(call_put, call_nbi, ...)                                      \
+  if (nbi)                                                                    \
+    call_nbi(dest, source, elements, word, value, operation, pe __VA_ARGS__); \
+  else                                                                        \
+    call_put(dest, source, elements, word, value, operation, pe __VA_ARGS__);
 #define COMMA_STREAM , stream
 #define SIGNAL_PARAMETERS(TYPE) \
   bool nbi, TYPE *dest, const TYPE *source, size_t elements, uint64_t *word, uint64_t value, int operation, int pe
 
-#define DEFINE_SENDER(STRUCT, TYPE, PUT)                                                                           \
-  struct STRUCT {                                                                                                  \
-    using Element = TYPE;                                                                                          \
-    static __device__ void thread(SIGNAL_PARAMETERS(TYPE)) {                                                       \
-      SIGNALS(nvshmem_##PUT##_signal, nvshmem_##PUT##_signal_nbi)                                                  \
-    }                                                                                                              \
-    static __device__ void warp(SIGNAL_PARAMETERS(TYPE)) {                                                         \
-      SIGNALS(nvshmemx_##PUT##_signal_warp, nvshmemx_##PUT##_signal_nbi_warp)                                      \
-    }                                                                                                              \
-    static __device__ void block(SIGNAL_PARAMETERS(TYPE)) {                                                        \
-      SIGNALS(nvshmemx_##PUT##_signal_block, nvshmemx_##PUT##_signal_nbi_block)                                    \
-    }                                                                                                              \
-    static void host(SIGNAL_PARAMETERS(TYPE)) { SIGNALS(nvshmem_##PUT##_signal, nvshmem_##PUT##_signal_nbi) }       \
-    static void on_stream(SIGNAL_PARAMETERS(TYPE), cudaStream_t stream) {                                          \
-      SIGNALS(nvshmemx_##PUT##_signal_on_stream, nvshmemx_##PUT##_signal_nbi_on_stream, COMMA_STREAM)              \
-    }                                                                                                              \
+#define DEFINE_SENDER(STRUCT, TYPE, PUT)                                                                      \
+  struct STRUCT {                                                                                             \
+    using Element = TYPE;                                                                                     \
+    static __device__ void thread(SIGNAL_PARAMETERS(TYPE)) {                                                  \
+      SIGNALS(nvshmem_##PUT##_signal, nvshmem_##PUT##_signal_nbi)                                             \
+    }                                                                                                         \
+    static __device__ void warp(SIGNAL_PARAMETERS(TYPE)) {                                                    \
+      SIGNALS(nvshmemx_##PUT##_signal_warp, nvshmemx_##PUT##_signal_nbi_warp)                                 \
+    }                                                                                                         \
+    static __device__ void block(SIGNAL_PARAMETERS(TYPE)) {                                                   \
+      SIGNALS(nvshmemx_##PUT##_signal_block, nvshmemx_##PUT##_signal_nbi_block)                               \
+    }                                                                                                         \
+    static void host(SIGNAL_PARAMETERS(TYPE)) { SIGNALS(nvshmem_##PUT##_signal, nvshmem_##PUT##_signal_nbi) } \
+    static void on_stream(SIGNAL_PARAMETERS(TYPE), cudaStream_t stream) {                                     \
+      SIGNALS(nvshmemx_##PUT##_signal_on_stream, nvshmemx_##PUT##_signal_nbi_on_stream, COMMA_STREAM)         \
+    }                                                                                                         \
   };
 #define DEFINE_TYPED_SENDER(NAME, TYPE) DEFINE_SENDER(Send_##NAME, TYPE, NAME##_put)
 CONFORMANCE_TYPES(DEFINE_TYPED_SENDER)
@@ -106,9 +114,12 @@ __device__ void send_one(Sender, const Exchange& e, const Send& s) {
   auto* to = reinterpret_cast<typename Sender::Element*>(e.dest + s.dest);
   auto* from = reinterpret_cast<const typename Sender::Element*>(e.source + s.source);
   uint64_t* word = e.words + s.word;
-  if (e.scope == Scope::thread) Sender::thread(s.nbi, to, from, s.elements, word, s.value, s.operation, s.peer);
-  else if (e.scope == Scope::warp) Sender::warp(s.nbi, to, from, s.elements, word, s.value, s.operation, s.peer);
-  else Sender::block(s.nbi, to, from, s.elements, word, s.value, s.operation, s.peer);
+  if (e.scope == Scope::thread)
+    Sender::thread(s.nbi, to, from, s.elements, word, s.value, s.operation, s.peer);
+  else if (e.scope == Scope::warp)
+    Sender::warp(s.nbi, to, from, s.elements, word, s.value, s.operation, s.peer);
+  else
+    Sender::block(s.nbi, to, from, s.elements, word, s.value, s.operation, s.peer);
 }
 
 /// The first blocks send, the others wait and compare at once.
@@ -118,7 +129,8 @@ __global__ void exchange(Exchange e) {
   if (int(blockIdx.x) < e.sender_blocks) {
     const unsigned group_threads = e.scope == Scope::thread ? 1 : e.scope == Scope::warp ? 32 : threads;
     const unsigned groups = threads / group_threads;
-    for (unsigned i = blockIdx.x * groups + thread / group_threads; i < unsigned(e.send_count); i += groups * e.sender_blocks)
+    for (unsigned i = blockIdx.x * groups + thread / group_threads; i < unsigned(e.send_count);
+         i += groups * e.sender_blocks)
       send_one(Sender{}, e, e.sends[i]);
     return;
   }
@@ -146,8 +158,10 @@ void call_host(Scope scope, char* dest, const char* source, uint64_t* words, con
   auto* to = reinterpret_cast<typename Sender::Element*>(dest + s.dest);
   auto* from = reinterpret_cast<const typename Sender::Element*>(source + s.source);
   uint64_t* word = words + s.word;
-  if (scope == Scope::host) Sender::host(s.nbi, to, from, s.elements, word, s.value, s.operation, s.peer);
-  else Sender::on_stream(s.nbi, to, from, s.elements, word, s.value, s.operation, s.peer, stream);
+  if (scope == Scope::host)
+    Sender::host(s.nbi, to, from, s.elements, word, s.value, s.operation, s.peer);
+  else
+    Sender::on_stream(s.nbi, to, from, s.elements, word, s.value, s.operation, s.peer, stream);
 }
 
 struct Senders {
@@ -159,7 +173,8 @@ struct Senders {
 #define TYPED_ROW(NAME, TYPE) {#NAME, sizeof(TYPE), launch_exchange<Send_##NAME>, call_host<Send_##NAME>},
 #define SIZED_ROW(BITS) {#BITS, BITS / 8, launch_exchange<Send##BITS>, call_host<Send##BITS>},
 const Senders kSenders[] = {{"mem", 1, launch_exchange<SendMem>, call_host<SendMem>},
-                            CONFORMANCE_TYPES(TYPED_ROW) SIZED_ROW(8) SIZED_ROW(16) SIZED_ROW(32) SIZED_ROW(64) SIZED_ROW(128)};
+                            CONFORMANCE_TYPES(TYPED_ROW) SIZED_ROW(8) SIZED_ROW(16) SIZED_ROW(32) SIZED_ROW(64)
+                                SIZED_ROW(128)};
 
 constexpr size_t kArena = 1 << 19;
 constexpr int kSendsMax = 6, kWordsMax = 4096;
@@ -328,7 +343,8 @@ void run_signal_op(Bench& b, Random& random, Scope scope) {
   }
   for (const Send& s : mine) {
     if (scope == Scope::host) nvshmemx_signal_op(b.words + s.word, s.value, s.operation, s.peer);
-    if (scope == Scope::stream) nvshmemx_signal_op_on_stream(b.words + s.word, s.value, s.operation, s.peer, suite.stream);
+    if (scope == Scope::stream)
+      nvshmemx_signal_op_on_stream(b.words + s.word, s.value, s.operation, s.peer, suite.stream);
   }
   await_from_host(b, on_stream, awaited, {});
   for (const Send& s : awaited) words[size_t(s.word)] = s.last;
@@ -389,13 +405,21 @@ __global__ void ping_pong(PingPong p) {
 void run_ping_pong(Bench& b, Random& random, Scope scope) {
   Suite& suite = b.suite;
   const int other = suite.me ^ 1;
-  PingPong p{scope, reinterpret_cast<uint32_t*>(b.dest), reinterpret_cast<uint32_t*>(b.source), b.words,
-             int(random.below(600)), 200, other < suite.pes ? other : suite.me, b.wrong};
+  PingPong p{scope,
+             reinterpret_cast<uint32_t*>(b.dest),
+             reinterpret_cast<uint32_t*>(b.source),
+             b.words,
+             int(random.below(600)),
+             200,
+             other < suite.pes ? other : suite.me,
+             b.wrong};
   CHECK(cudaMemsetAsync(b.words, 0, sizeof(uint64_t), suite.stream));
   CHECK(cudaMemsetAsync(b.wrong, 0, sizeof(int), suite.stream));
   suite.synchronize();
   nvshmem_barrier_all();
-  const dim3 block = scope == Scope::thread ? dim3(1) : scope == Scope::warp ? dim3(32) : random_block(random, 130, false);
+  const dim3 block = scope == Scope::thread ? dim3(1)
+                     : scope == Scope::warp ? dim3(32)
+                                            : random_block(random, 130, false);
   void* arguments[] = {&p};
   CHECK(nvshmemx_collective_launch((const void*)ping_pong, dim3(1), block, arguments, 0, suite.stream));
   suite.synchronize();
@@ -409,8 +433,10 @@ void run_ping_pong(Bench& b, Random& random, Scope scope) {
 
 __global__ void add_many(uint64_t* word, char* sink, const char* source, int count, int target) {
   for (int i = 0; i < count; ++i) {
-    if (i % 2) nvshmemx_signal_op(word, 1, NVSHMEM_SIGNAL_ADD, target);
-    else nvshmem_putmem_signal(sink, source, 0, word, 1, NVSHMEM_SIGNAL_ADD, target);
+    if (i % 2)
+      nvshmemx_signal_op(word, 1, NVSHMEM_SIGNAL_ADD, target);
+    else
+      nvshmem_putmem_signal(sink, source, 0, word, 1, NVSHMEM_SIGNAL_ADD, target);
   }
 }
 
@@ -428,7 +454,8 @@ void run_counting(Bench& b, Random& random) {
     nvshmemx_signal_op(b.words, 1, NVSHMEM_SIGNAL_ADD, target);
     nvshmemx_signal_op_on_stream(b.words, 1, NVSHMEM_SIGNAL_ADD, target, suite.stream);
   }
-  if (suite.me == target) suite.equal(nvshmem_signal_wait_until(b.words, NVSHMEM_CMP_EQ, total), total, "wait for the total");
+  if (suite.me == target)
+    suite.equal(nvshmem_signal_wait_until(b.words, NVSHMEM_CMP_EQ, total), total, "wait for the total");
   suite.synchronize();
   nvshmem_barrier_all();
   suite.equal(nvshmem_signal_fetch(b.words), suite.me == target ? total : first, "total");
@@ -466,7 +493,8 @@ __global__ void ring_laps(Ring r) {
 
 void run_ring(Bench& b, Random& random, Scope scope) {
   Suite& suite = b.suite;
-  Ring r{reinterpret_cast<uint32_t*>(b.dest), reinterpret_cast<uint32_t*>(b.source), b.words, random.between(1, 8), b.wrong};
+  Ring r{reinterpret_cast<uint32_t*>(b.dest), reinterpret_cast<uint32_t*>(b.source), b.words, random.between(1, 8),
+         b.wrong};
   const int next = (suite.me + 1) % suite.pes;
   CHECK(cudaMemsetAsync(b.words, 0, sizeof(uint64_t), suite.stream));
   CHECK(cudaMemsetAsync(b.wrong, 0, sizeof(int), suite.stream));
@@ -477,8 +505,8 @@ void run_ring(Bench& b, Random& random, Scope scope) {
   for (size_t i = 0; i < all.size(); ++i) all[i] = mark(int(i));
   if (scope == Scope::block) {
     void* arguments[] = {&r};
-    CHECK(nvshmemx_collective_launch((const void*)ring_laps, dim3(1), dim3(unsigned(random.between(1, 70))), arguments, 0,
-                                     suite.stream));
+    CHECK(nvshmemx_collective_launch((const void*)ring_laps, dim3(1), dim3(unsigned(random.between(1, 70))), arguments,
+                                     0, suite.stream));
   }
   for (int lap = 0; lap < r.laps && scope != Scope::block; ++lap) {
     const int hop = lap * suite.pes + suite.me;
@@ -494,8 +522,8 @@ void run_ring(Bench& b, Random& random, Scope scope) {
       if (hop > 0) nvshmemx_signal_wait_until_on_stream(r.word, NVSHMEM_CMP_GE, uint64_t(hop), suite.stream);
       if (hop > 0) CHECK(cudaMemcpyAsync(r.source, r.dest, size_t(hop) * 4, cudaMemcpyDefault, suite.stream));
       CHECK(cudaMemcpyAsync(r.source + hop, &all[size_t(hop)], 4, cudaMemcpyDefault, suite.stream));
-      nvshmemx_uint32_put_signal_on_stream(r.dest, r.source, size_t(hop) + 1, r.word, uint64_t(hop) + 1, NVSHMEM_SIGNAL_SET,
-                                           next, suite.stream);
+      nvshmemx_uint32_put_signal_on_stream(r.dest, r.source, size_t(hop) + 1, r.word, uint64_t(hop) + 1,
+                                           NVSHMEM_SIGNAL_SET, next, suite.stream);
     }
   }
   suite.synchronize();
@@ -503,7 +531,8 @@ void run_ring(Bench& b, Random& random, Scope scope) {
   int wrong = 0;
   copy(&wrong, b.wrong, sizeof wrong, suite.stream);
   suite.equal(wrong, 0, "wrong words in the token");
-  const int hops = (r.laps - 1) * suite.pes + (suite.me == 0 ? suite.pes : suite.me);  // of the last token that came here
+  const int hops =
+      (r.laps - 1) * suite.pes + (suite.me == 0 ? suite.pes : suite.me);  // of the last token that came here
   std::vector<uint32_t> token(static_cast<size_t>(hops));
   copy(token.data(), r.dest, token.size() * 4, suite.stream);
   suite.same(token.data(), all.data(), token.size() * 4, "last token");
@@ -513,24 +542,26 @@ void run_ring(Bench& b, Random& random, Scope scope) {
 
 // ---------------------------------------------------------------- wait_until and test of all types
 
-#define DEFINE_WAITER(NAME, TYPE)                                                                                      \
-  struct Wait_##NAME {                                                                                                 \
-    using Element = TYPE;                                                                                              \
-    static constexpr const char* kName = #NAME;                                                                        \
-    static __device__ void wait(TYPE* variable, int cmp, TYPE value) {                                                 \
-      nvshmem_##NAME##_wait_until(variable, cmp, value);                                                               \
-    }                                                                                                                  \
-    static __device__ int test(TYPE* variable, int cmp, TYPE value) { return nvshmem_##NAME##_test(variable, cmp, value); } \
-    static __device__ void store(TYPE* variable, TYPE value, int pe) { nvshmem_##NAME##_p(variable, value, pe); }      \
-    static void host_wait(TYPE* variable, int cmp, TYPE value) { nvshmem_##NAME##_wait_until(variable, cmp, value); }  \
-    static int host_test(TYPE* variable, int cmp, TYPE value) { return nvshmem_##NAME##_test(variable, cmp, value); }  \
-    static void host_store(TYPE* variable, TYPE value, int pe) { nvshmem_##NAME##_p(variable, value, pe); }            \
-    static void stream_wait(TYPE* variable, int cmp, TYPE value, cudaStream_t stream) {                                \
-      nvshmemx_##NAME##_wait_until_on_stream(variable, cmp, value, stream);                                            \
-    }                                                                                                                  \
-    static void stream_store(TYPE* variable, TYPE value, int pe, cudaStream_t stream) {                                \
-      nvshmemx_##NAME##_p_on_stream(variable, value, pe, stream);                                                      \
-    }                                                                                                                  \
+#define DEFINE_WAITER(NAME, TYPE)                                                                                     \
+  struct Wait_##NAME {                                                                                                \
+    using Element = TYPE;                                                                                             \
+    static constexpr const char* kName = #NAME;                                                                       \
+    static __device__ void wait(TYPE* variable, int cmp, TYPE value) {                                                \
+      nvshmem_##NAME##_wait_until(variable, cmp, value);                                                              \
+    }                                                                                                                 \
+    static __device__ int test(TYPE* variable, int cmp, TYPE value) {                                                 \
+      return nvshmem_##NAME##_test(variable, cmp, value);                                                             \
+    }                                                                                                                 \
+    static __device__ void store(TYPE* variable, TYPE value, int pe) { nvshmem_##NAME##_p(variable, value, pe); }     \
+    static void host_wait(TYPE* variable, int cmp, TYPE value) { nvshmem_##NAME##_wait_until(variable, cmp, value); } \
+    static int host_test(TYPE* variable, int cmp, TYPE value) { return nvshmem_##NAME##_test(variable, cmp, value); } \
+    static void host_store(TYPE* variable, TYPE value, int pe) { nvshmem_##NAME##_p(variable, value, pe); }           \
+    static void stream_wait(TYPE* variable, int cmp, TYPE value, cudaStream_t stream) {                               \
+      nvshmemx_##NAME##_wait_until_on_stream(variable, cmp, value, stream);                                           \
+    }                                                                                                                 \
+    static void stream_store(TYPE* variable, TYPE value, int pe, cudaStream_t stream) {                               \
+      nvshmemx_##NAME##_p_on_stream(variable, value, pe, stream);                                                     \
+    }                                                                                                                 \
   };
 CONFORMANCE_WAIT_TYPES(DEFINE_WAITER)
 
@@ -570,8 +601,10 @@ void run_wait(Bench& b, Random& random, Scope scope) {
   CHECK(cudaMemsetAsync(b.wrong, 0, 2 * sizeof(int), suite.stream));
   for (int any = NVSHMEM_CMP_EQ; any <= NVSHMEM_CMP_GE; ++any) {
     const int expected = compares(first, any, value);
-    if (scope == Scope::host) suite.equal(W::host_test(variable, any, value), expected, "test on the host");
-    else test_now<W><<<1, 1, 0, suite.stream>>>(variable, any, value, expected, b.wrong + 1);
+    if (scope == Scope::host)
+      suite.equal(W::host_test(variable, any, value), expected, "test on the host");
+    else
+      test_now<W><<<1, 1, 0, suite.stream>>>(variable, any, value, expected, b.wrong + 1);
   }
   suite.synchronize();
   nvshmem_barrier_all();

@@ -62,7 +62,9 @@ void check_translation(Bench& b, Random& random, const Model& from, const Model&
     return known && pe >= 0 && pe < source.size() ? target.number_of(source.members[size_t(pe)]) : -1;
   };
   for (int pe = -1; pe <= from.size(); ++pe)
-    if (!suite.equal(nvshmem_team_translate_pe(from.handle, pe, to.handle), expected(from, to, pe), "team_translate_pe")) break;
+    if (!suite.equal(nvshmem_team_translate_pe(from.handle, pe, to.handle), expected(from, to, pe),
+                     "team_translate_pe"))
+      break;
   const int pe = random.between(-1, from.size());
   ask<<<1, 1, 0, suite.stream>>>(from.handle, pe, to.handle, b.answers);
   CHECK(cudaGetLastError());
@@ -112,7 +114,8 @@ Model split(Suite& suite, const Model& parent, int start, int stride, int size) 
   made.handle = 12345;
   Silence silence;
   nvshmem_team_config_t config = NVSHMEM_TEAM_CONFIG_INITIALIZER;
-  const int status = nvshmem_team_split_strided(parent.handle, start, stride, size, start % 2 ? &config : nullptr, 0, &made.handle);
+  const int status =
+      nvshmem_team_split_strided(parent.handle, start, stride, size, start % 2 ? &config : nullptr, 0, &made.handle);
   if (good != (status == 0))
     suite.wrong("split(start %d, stride %d, size %d) of %d PEs: status %d", start, stride, size, parent.size(), status);
   if (!good) suite.equal(made.handle, int(NVSHMEM_TEAM_INVALID), "new_team after a failed split");
@@ -131,22 +134,22 @@ Model world(Suite& suite) {
 /// Every PE's list of a predefined team: those in one list must have the same list.
 void run_predefined(Bench& b, Random& random, nvshmem_team_t handle, int nodes) {
   Suite& suite = b.suite;
-  const int size = nvshmem_team_n_pes(handle);
-  if (size < 1) {  // nodes of uneven sizes: SAME_MYPE_NODE need not exist
-    if (handle != NVSHMEMX_TEAM_SAME_MYPE_NODE) suite.wrong("team %d has %d PEs", handle, size);
-    nvshmem_barrier_all();
-    return;
-  }
+  const bool even = suite.pes % nodes == 0;
+  // With nodes of uneven sizes the PEs with one number in their nodes need not be evenly spaced: then there is no team.
+  const int size = std::max(0, nvshmem_team_n_pes(handle));
+  if (size == 0 && (handle != NVSHMEMX_TEAM_SAME_MYPE_NODE || even)) suite.wrong("team %d does not exist", handle);
   Model model;
   model.handle = handle;
   for (int number = 0; number < size; ++number)
     model.members.push_back(nvshmem_team_translate_pe(handle, number, NVSHMEM_TEAM_WORLD));
-  check_team(b, model);
-  check_translation(b, random, model, world(suite));
+  if (size > 0) {
+    check_team(b, model);
+    check_translation(b, random, model, world(suite));
+    suite.equal(model.number_of(suite.me), nvshmem_team_my_pe(handle), "own number");
+    check_use(b, model);
+  }
   for (int number = 1; number < size; ++number)
     if (model.members[size_t(number)] <= model.members[size_t(number) - 1]) suite.wrong("members are not in order");
-  suite.equal(model.number_of(suite.me), nvshmem_team_my_pe(handle), "own number");
-  check_use(b, model);
 
   std::vector<int> row(size_t(suite.pes), -1), all(row.size() * row.size());
   std::copy(model.members.begin(), model.members.end(), row.begin());
@@ -158,14 +161,18 @@ void run_predefined(Bench& b, Random& random, nvshmem_team_t handle, int nodes) 
   for (int member : model.members)
     suite.same(&all[size_t(member) * row.size()], row.data(), row.size() * sizeof(int), "a member's view of the team");
   if (handle == NVSHMEM_TEAM_WORLD || handle == NVSHMEM_TEAM_SHARED) suite.equal(size, suite.pes, "size on one host");
-  int first_members = 0;  // how many different teams there are
-  for (int pe = 0; pe < suite.pes; ++pe) first_members += all[size_t(pe) * row.size()] == pe;
-  if (handle == NVSHMEMX_TEAM_NODE) suite.equal(first_members, nodes, "number of nodes");
-  if (handle == NVSHMEMX_TEAM_SAME_MYPE_NODE) {  // one PE of each node, all with the same number there
-    suite.equal(size, nodes, "PEs with one's number in their nodes");
-    copy(b.source, &(row[0] = nvshmem_team_my_pe(NVSHMEMX_TEAM_NODE)), sizeof(int), suite.stream);
+  if (handle == NVSHMEMX_TEAM_NODE) {
+    int different = 0;
+    for (int pe = 0; pe < suite.pes; ++pe) different += all[size_t(pe) * row.size()] == pe;  // first members
+    suite.equal(different, nodes, "number of nodes");
+    if (even) suite.equal(size, suite.pes / nodes, "size of a node");
+  }
+  if (handle == NVSHMEMX_TEAM_SAME_MYPE_NODE && size > 0) {  // one PE of each node, all with the same number there
+    if (even) suite.equal(size, nodes, "PEs with this number in their nodes");
+    const int number = nvshmem_team_my_pe(NVSHMEMX_TEAM_NODE);
+    copy(b.source, &number, sizeof number, suite.stream);
     CHECK(nvshmem_barrier(handle));
-    for (int member : model.members) suite.equal(nvshmem_int_g(b.source, member), row[0], "a member's number in its node");
+    for (int member : model.members) suite.equal(nvshmem_int_g(b.source, member), number, "a member's number in its node");
     CHECK(nvshmem_barrier(handle));
   }
   nvshmem_free(table);
@@ -184,8 +191,10 @@ void run_tree(Bench& b, Random& random) {
         nvshmem_team_destroy(gone.handle);
         suite.equal(nvshmem_team_n_pes(gone.handle), -1, "team_n_pes of a destroyed team");
         suite.equal(nvshmem_team_my_pe(gone.handle), -1, "team_my_pe of a destroyed team");
-        suite.equal(nvshmem_team_translate_pe(gone.handle, 0, NVSHMEM_TEAM_WORLD), -1, "translation from a destroyed team");
-        suite.equal(nvshmem_team_translate_pe(NVSHMEM_TEAM_WORLD, suite.me, gone.handle), -1, "translation to a destroyed team");
+        suite.equal(nvshmem_team_translate_pe(gone.handle, 0, NVSHMEM_TEAM_WORLD), -1,
+                    "translation from a destroyed team");
+        suite.equal(nvshmem_team_translate_pe(NVSHMEM_TEAM_WORLD, suite.me, gone.handle), -1,
+                    "translation to a destroyed team");
       }
       continue;
     }
@@ -250,9 +259,10 @@ void run_bad_arguments(Bench& b, Random& random) {
   Suite& suite = b.suite;
   const int pes = suite.pes;
   const Model all = world(suite);
-  const int bad[][3] = {{-1, 1, 1},      {pes, 1, 1},  {0, 1, 0},          {0, 1, -1},        {0, 1, pes + 1},
-                        {0, 0, 2},       {1, 1, pes},  {0, pes + 1, 2},    {0, -1, 2},        {0, 1 << 30, 3},
-                        {pes - 1, 1, 2}, {0, 1, 1 << 30}, {-(1 << 30), 1, 1}, {pes - 1, -1, pes + 1}};
+  const int bad[][3] = {
+      {-1, 1, 1},         {pes, 1, 1},           {0, 1, 0},  {0, 1, -1},      {0, 1, pes + 1}, {0, 0, 2},
+      {1, 1, pes},        {0, pes + 1, 2},       {0, -1, 2}, {0, 1 << 30, 3}, {pes - 1, 1, 2}, {0, 1, 1 << 30},
+      {-(1 << 30), 1, 1}, {pes - 1, -1, pes + 1}};
   for (const auto& row : bad) {
     Model made;
     if (split_model(all, row[0], row[1], row[2], &made)) suite.wrong("the test itself: this split is good");
@@ -260,7 +270,8 @@ void run_bad_arguments(Bench& b, Random& random) {
   }
   for (nvshmem_team_t parent : {nvshmem_team_t{-7}, nvshmem_team_t{12345}, nvshmem_team_t{1 << 30}}) {
     nvshmem_team_t made = 99;
-    if (nvshmem_team_split_strided(parent, 0, 1, 1, nullptr, 0, &made) == 0) suite.wrong("split of team %d: status 0", parent);
+    if (nvshmem_team_split_strided(parent, 0, 1, 1, nullptr, 0, &made) == 0)
+      suite.wrong("split of team %d: status 0", parent);
     suite.equal(made, int(NVSHMEM_TEAM_INVALID), "new_team of a bad parent");
     suite.equal(nvshmem_team_n_pes(parent), -1, "team_n_pes of a bad team");
     suite.equal(nvshmem_team_my_pe(parent), -1, "team_my_pe of a bad team");
@@ -268,7 +279,8 @@ void run_bad_arguments(Bench& b, Random& random) {
   nvshmem_team_t made = 99;
   nvshmem_team_split_strided(NVSHMEM_TEAM_INVALID, 0, 1, 1, nullptr, 0, &made);
   suite.equal(made, int(NVSHMEM_TEAM_INVALID), "new_team of the invalid team");
-  if (nvshmem_team_split_strided(NVSHMEM_TEAM_WORLD, 0, 1, pes, nullptr, 0, nullptr) == 0) suite.wrong("new_team null: status 0");
+  if (nvshmem_team_split_strided(NVSHMEM_TEAM_WORLD, 0, 1, pes, nullptr, 0, nullptr) == 0)
+    suite.wrong("new_team null: status 0");
   nvshmem_team_destroy(NVSHMEM_TEAM_INVALID);
   nvshmem_team_destroy(NVSHMEM_TEAM_WORLD);  // refused
   check_use(b, all);
@@ -286,8 +298,10 @@ int main(int argc, char** argv) {
   suite.init();
   nodes = std::min(nodes, suite.pes);
   Bench bench(suite);
-  const nvshmem_team_t predefined[] = {NVSHMEM_TEAM_WORLD, NVSHMEM_TEAM_SHARED, NVSHMEMX_TEAM_NODE, NVSHMEMX_TEAM_SAME_MYPE_NODE};
-  suite.family("teams.predefined", 4, [&](Random& random, int index) { run_predefined(bench, random, predefined[index], nodes); });
+  const nvshmem_team_t predefined[] = {NVSHMEM_TEAM_WORLD, NVSHMEM_TEAM_SHARED, NVSHMEMX_TEAM_NODE,
+                                       NVSHMEMX_TEAM_SAME_MYPE_NODE};
+  suite.family("teams.predefined", 4,
+               [&](Random& random, int index) { run_predefined(bench, random, predefined[index], nodes); });
   suite.family("teams.tree", suite.cases, [&](Random& random, int) { run_tree(bench, random); });
   suite.family("teams.bad arguments", 1, [&](Random& random, int) { run_bad_arguments(bench, random); });
   suite.family("teams.200 live", 1, [&](Random& random, int) { run_many(bench, random); });

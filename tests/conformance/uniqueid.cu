@@ -101,7 +101,9 @@ void run_ring(Suite& suite) {
 int main(int argc, char** argv) {
   Suite suite(argc, argv);
   const char* from_launcher = std::getenv("CAUSEWAY_PES");
-  const int pes = suite.rest.size() > 1 ? std::atoi(suite.rest[1].c_str()) : from_launcher ? std::atoi(from_launcher) : 0;
+  const int pes = suite.rest.size() > 1 ? std::atoi(suite.rest[1].c_str())
+                  : from_launcher       ? std::atoi(from_launcher)
+                                        : 0;
   if (suite.rest.empty() || pes < 1) {
     std::fprintf(stderr, "usage: %s [--cases C] [--seed S] FILE [PES]\n", argv[0]);
     return 2;
@@ -119,8 +121,10 @@ int main(int argc, char** argv) {
     ++wrong;
   }
   const int number = claim_number(file, pes);
-  if (number == 0) write_id(file, id);
-  else id = read_id(file);
+  if (number == 0)
+    write_id(file, id);
+  else
+    id = read_id(file);
   wrong += misuse(id, pes);
 
   nvshmemx_init_attr_t attr = NVSHMEMX_INIT_ATTR_INITIALIZER;

@@ -39,8 +39,8 @@ TEST_F(LauncherEnvironmentTest, IsRead) {
 
 TEST_F(LauncherEnvironmentTest, MalformedValuesAreNamed) {
   const std::pair<const char*, const char*> bad[] = {
-      {"CAUSEWAY_PE", "4"},   {"CAUSEWAY_PE", "-1"},    {"CAUSEWAY_PE", "one"},           {"CAUSEWAY_PES", "0"},
-      {"CAUSEWAY_PES", "4x"}, {"CAUSEWAY_NODES", "5"},  {"CAUSEWAY_BOOTSTRAP_FD", ""},    {"CAUSEWAY_JOB", "0011"},
+      {"CAUSEWAY_PE", "4"},    {"CAUSEWAY_PE", "-1"},          {"CAUSEWAY_PE", "one"},        {"CAUSEWAY_PES", "0"},
+      {"CAUSEWAY_PES", "4x"},  {"CAUSEWAY_NODES", "5"},        {"CAUSEWAY_BOOTSTRAP_FD", ""}, {"CAUSEWAY_JOB", "0011"},
       {"CAUSEWAY_NODES", "0"}, {"CAUSEWAY_PES", "99999999999"}};
   for (const auto& [name, value] : bad) {
     SetUp();

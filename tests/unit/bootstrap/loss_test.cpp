@@ -119,12 +119,19 @@ TEST_P(Loss, AGatherThatTakesLongNamesTheMissingAndGoesOn) {
       reports.push_back(text);
     };
     if (pe == 2) {  // late in every way
-      while ([&] { const std::lock_guard lock(mutex); return reports.empty(); }()) std::this_thread::sleep_for(1ms);
+      while ([&] {
+        const std::lock_guard lock(mutex);
+        return reports.empty();
+      }())
+        std::this_thread::sleep_for(1ms);
     }
     const auto bootstrap = transport->join(pe, options);
     if (pe == 1) bootstrap->barrier("meeting");
     if (pe == 2) {
-      while ([&] { const std::lock_guard lock(mutex); return reports.back().find("busy") == std::string::npos; }())
+      while ([&] {
+        const std::lock_guard lock(mutex);
+        return reports.back().find("busy") == std::string::npos;
+      }())
         std::this_thread::sleep_for(1ms);
     }
     if (pe != 1) bootstrap->barrier("meeting");

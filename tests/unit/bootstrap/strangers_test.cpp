@@ -10,17 +10,18 @@ namespace {
 /// A job of three PEs that runs gathers from its construction to check().
 class BusyJob {
  public:
-  BusyJob() : transport_(pes), thread_([this] {
-    on_every_pe(pes, [this](int pe) {
-      const auto bootstrap = transport_.join(pe, patient());
-      for (bool stop = false; !stop;) {
-        const std::byte mine{stop_ ? std::uint8_t{1} : std::uint8_t{0}};
-        const auto all = bootstrap->allgather(std::span(&mine, 1), "work");
-        for (const auto& part : all) stop |= part.at(0) == std::byte{1};
-        ++gathers_;
-      }
-    });
-  }) {
+  BusyJob()
+      : transport_(pes), thread_([this] {
+          on_every_pe(pes, [this](int pe) {
+            const auto bootstrap = transport_.join(pe, patient());
+            for (bool stop = false; !stop;) {
+              const std::byte mine{stop_ ? std::uint8_t{1} : std::uint8_t{0}};
+              const auto all = bootstrap->allgather(std::span(&mine, 1), "work");
+              for (const auto& part : all) stop |= part.at(0) == std::byte{1};
+              ++gathers_;
+            }
+          });
+        }) {
     while (gathers_ == 0) std::this_thread::yield();
   }
   ~BusyJob() {

@@ -84,8 +84,8 @@ TEST(TranslateAsm, PtxIsReportedWithItsLine) {
 }
 
 TEST(TranslateAsm, BarriersAndHostAssemblyStay) {
-  for (const char* text : {"void f() { asm volatile(\"pause\"); }\n", "__asm__(\".globl x\");\n",
-                           "__host__ void f() { asm(\"nop\"); }\n"})
+  for (const char* text :
+       {"void f() { asm volatile(\"pause\"); }\n", "__asm__(\".globl x\");\n", "__host__ void f() { asm(\"nop\"); }\n"})
     EXPECT_EQ(error_of(text), "none") << text;
   EXPECT_NE(translated("__device__ void f() { asm volatile(\"\" ::: \"memory\"); }\n").find("asm volatile(\"\" ::: "),
             std::string::npos);

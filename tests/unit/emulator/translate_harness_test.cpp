@@ -20,71 +20,83 @@ constexpr std::string_view runtime = R"cpp(
 #include <cstdio>
 #include <type_traits>
 #include <utility>
-struct uint3 { unsigned x, y, z; };
-struct dim3 {
-  unsigned x, y, z;
-  constexpr dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {}
-};
-using cudaStream_t = struct Stream*;
-namespace causeway::emulator {
-inline bool pending = false;
-inline dim3 grid, block;
-inline std::size_t shared_bytes = 0;
-inline int ticks = 0;
-inline uint3 thread{}, block_of_thread{};
-inline void configure(dim3 g, dim3 b, std::size_t shared = 0, cudaStream_t = nullptr) {
-  grid = g, block = b, shared_bytes = shared, pending = true;
-}
-inline void tick() { ++ticks; }
-inline uint3 thread_index() { return thread; }
-inline uint3 block_index() { return block_of_thread; }
-inline dim3 block_dim() { return block; }
-inline dim3 grid_dim() { return grid; }
-template <class F> void enter(F f) {
-  if (!pending) return f();
-  pending = false;
-  for (block_of_thread = {}; block_of_thread.x < grid.x; ++block_of_thread.x)
-    for (thread = {}; thread.x < block.x; ++thread.x) {
-      F mine(f);
-      mine();
-    }
-}
-template <class T> T& shared_slot() {
-  alignas(64) static unsigned char slot[sizeof(T)];
-  return *reinterpret_cast<T*>(slot);
-}
-alignas(64) inline unsigned char memory[4096];
-template <class T> auto dynamic_shared() -> T (&)[] {
-  using Array = T[];
-  return *reinterpret_cast<Array*>(memory);
-}
-struct Known { const void* address; void (*call)(const void*, void**); };
-inline Known known[64];
-inline int known_count = 0;
-template <class... P, std::size_t... I> void call_with(void (*f)(P...), void** a, std::index_sequence<I...>) {
-  f(*static_cast<std::remove_reference_t<P>*>(a[I])...);
-}
-template <class... P> auto kernel_handle(void (*f)(P...)) -> void (*)(P...) {
-  known[known_count++] = {(const void*)f, [](const void* address, void** a) {
-    call_with((void (*)(P...))address, a, std::index_sequence_for<P...>{});
-  }};
-  return f;
-}
-template <class T, std::enable_if_t<!std::is_function_v<std::remove_pointer_t<std::decay_t<T>>>, int> = 0>
-constexpr T&& kernel_handle(T&& value) { return static_cast<T&&>(value); }
-}  // namespace causeway::emulator
-// Returns false if the address was never registered.
-inline bool launch_by_address(const void* address, dim3 grid, dim3 block, void** arguments) {
-  namespace e = causeway::emulator;
-  for (int i = 0; i < e::known_count; ++i)
-    if (e::known[i].address == address) {
-      e::configure(grid, block);
-      e::known[i].call(address, arguments);
-      return true;
-    }
-  return false;
-}
-inline int ticks_so_far() { return causeway::emulator::ticks; }
+  struct uint3 {
+    unsigned x, y, z;
+  };
+  struct dim3 {
+    unsigned x, y, z;
+    constexpr dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {}
+  };
+  using cudaStream_t = struct Stream*;
+  namespace causeway::emulator {
+  inline bool pending = false;
+  inline dim3 grid, block;
+  inline std::size_t shared_bytes = 0;
+  inline int ticks = 0;
+  inline uint3 thread{}, block_of_thread{};
+  inline void configure(dim3 g, dim3 b, std::size_t shared = 0, cudaStream_t = nullptr) {
+    grid = g, block = b, shared_bytes = shared, pending = true;
+  }
+  inline void tick() { ++ticks; }
+  inline uint3 thread_index() { return thread; }
+  inline uint3 block_index() { return block_of_thread; }
+  inline dim3 block_dim() { return block; }
+  inline dim3 grid_dim() { return grid; }
+  template <class F>
+  void enter(F f) {
+    if (!pending) return f();
+    pending = false;
+    for (block_of_thread = {}; block_of_thread.x < grid.x; ++block_of_thread.x)
+      for (thread = {}; thread.x < block.x; ++thread.x) {
+        F mine(f);
+        mine();
+      }
+  }
+  template <class T>
+  T& shared_slot() {
+    alignas(64) static unsigned char slot[sizeof(T)];
+    return *reinterpret_cast<T*>(slot);
+  }
+  alignas(64) inline unsigned char memory[4096];
+  template <class T>
+  auto dynamic_shared() -> T (&)[] {
+    using Array = T[];
+    return *reinterpret_cast<Array*>(memory);
+  }
+  struct Known {
+    const void* address;
+    void (*call)(const void*, void**);
+  };
+  inline Known known[64];
+  inline int known_count = 0;
+  template <class... P, std::size_t... I>
+  void call_with(void (*f)(P...), void** a, std::index_sequence<I...>) {
+    f(*static_cast<std::remove_reference_t<P>*>(a[I])...);
+  }
+  template <class... P>
+  auto kernel_handle(void (*f)(P...)) -> void (*)(P...) {
+    known[known_count++] = {(const void*)f, [](const void* address, void** a) {
+                              call_with((void (*)(P...))address, a, std::index_sequence_for<P...>{});
+                            }};
+    return f;
+  }
+  template <class T, std::enable_if_t<!std::is_function_v<std::remove_pointer_t<std::decay_t<T>>>, int> = 0>
+  constexpr T&& kernel_handle(T&& value) {
+    return static_cast<T&&>(value);
+  }
+  }  // namespace causeway::emulator
+  // Returns false if the address was never registered.
+  inline bool launch_by_address(const void* address, dim3 grid, dim3 block, void** arguments) {
+    namespace e = causeway::emulator;
+    for (int i = 0; i < e::known_count; ++i)
+      if (e::known[i].address == address) {
+        e::configure(grid, block);
+        e::known[i].call(address, arguments);
+        return true;
+      }
+    return false;
+  }
+  inline int ticks_so_far() { return causeway::emulator::ticks; }
 )cpp";
 
 class Directory {
@@ -161,8 +173,6 @@ std::string error_of(std::string_view source) {
 
 std::string preprocessed(std::string_view source) { return preprocess_in(Directory(), source, "g++"); }
 
-TEST(TranslateHarness, RunsAnOrdinaryProgram) {
-  EXPECT_EQ(output_of("int main() { printf(\"alive\"); }"), "alive");
-}
+TEST(TranslateHarness, RunsAnOrdinaryProgram) { EXPECT_EQ(output_of("int main() { printf(\"alive\"); }"), "alive"); }
 
 }  // namespace causeway::translate::test

@@ -58,8 +58,9 @@ int main() {
 }
 
 TEST(TranslateLaunches, ShiftOperatorWithTemplateArgumentsIsNone) {
-  const std::string text = "struct S { template <class T> void operator<<(T); };\n"
-                           "void f(S s) { s.operator<<<int>(1); }\n";
+  const std::string text =
+      "struct S { template <class T> void operator<<(T); };\n"
+      "void f(S s) { s.operator<<<int>(1); }\n";
   EXPECT_EQ(translated(text), text);
 }
 

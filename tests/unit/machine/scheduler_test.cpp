@@ -44,9 +44,9 @@ TEST(Scheduler, BlocksThatSpinForEachOtherMakeProgress) {
   Stream* stream = device().create_stream(false);
   // More blocks than workers, each waits until all have come: needs all of them resident.
   device().launch(stream, {{40, 1, 1}, {32, 1, 1}, 0, false}, kernel([&] {
-    if (current->linear == 0) here.fetch_add(1);
-    while (here.load() < 40) tick();
-  }));
+                    if (current->linear == 0) here.fetch_add(1);
+                    while (here.load() < 40) tick();
+                  }));
   device().synchronize(stream);
   EXPECT_EQ(here.load(), 40);
   EXPECT_EQ(device().failure(), "");
@@ -57,8 +57,8 @@ TEST(Scheduler, AKernelMayWaitForOneInAnotherStream) {
   std::atomic<bool> flag{false};
   Stream *first = device().create_stream(false), *second = device().create_stream(false);
   device().launch(first, {}, kernel([&] {
-    while (!flag.load()) tick();
-  }));
+                    while (!flag.load()) tick();
+                  }));
   device().launch(second, {}, kernel([&] { flag = true; }));
   device().synchronize();
   EXPECT_TRUE(flag.load());
@@ -72,8 +72,8 @@ TEST(Scheduler, LegacyStreamKeepsOrder) {
   for (int i = 0; i < 50; ++i) {
     Stream* stream = i % 2 ? blocking : device().default_stream();
     device().launch(stream, {}, kernel([&, i] {
-      if (turn.fetch_add(1) != i) right = false;
-    }));
+                      if (turn.fetch_add(1) != i) right = false;
+                    }));
   }
   device().synchronize();
   EXPECT_TRUE(right.load());
@@ -82,8 +82,8 @@ TEST(Scheduler, LegacyStreamKeepsOrder) {
 TEST(Scheduler, NamesTheThreadsOfADeadlock) {
   OwnPe pe;
   device().launch(device().default_stream(), {{1, 1, 1}, {64, 1, 1}, 0, false}, kernel([] {
-    if (current->linear == 7) sync_named(3, 5, true);
-  }));
+                    if (current->linear == 7) sync_named(3, 5, true);
+                  }));
   device().synchronize();
   EXPECT_NE(device().failure().find("deadlock in block (0,0,0)"), std::string::npos);
   EXPECT_NE(device().failure().find("t7"), std::string::npos);
@@ -93,10 +93,10 @@ TEST(Scheduler, NamesTheThreadsOfADeadlock) {
 TEST(Scheduler, ATrapEndsTheWholeKernel) {
   OwnPe pe;
   device().launch(device().default_stream(), {{8, 1, 1}, {32, 1, 1}, 0, false}, kernel([] {
-    if (current->block.x == 3 && current->linear == 5) trap("trap");
-    sync_block();
-    while (current->block.x != 3) tick();  // would spin for ever
-  }));
+                    if (current->block.x == 3 && current->linear == 5) trap("trap");
+                    sync_block();
+                    while (current->block.x != 3) tick();  // would spin for ever
+                  }));
   device().synchronize();
   EXPECT_NE(device().failure().find("block (3,0,0) thread (5,0,0)"), std::string::npos);
 }
@@ -108,7 +108,8 @@ TEST(Scheduler, ShapesAreChecked) {
   EXPECT_EQ(device().launch(stream, {{0, 1, 1}, {1, 1, 1}, 0, false}, kernel([] {})), LaunchStatus::bad_shape);
   EXPECT_EQ(device().launch(stream, {{265, 1, 1}, {1024, 1, 1}, 0, true}, kernel([] {})),
             LaunchStatus::too_many_cooperative_blocks);
-  EXPECT_EQ(device().launch(stream, {{1, 1, 1}, {1, 1, 1}, 1 << 20, false}, kernel([] {})), LaunchStatus::too_much_shared);
+  EXPECT_EQ(device().launch(stream, {{1, 1, 1}, {1, 1, 1}, 1 << 20, false}, kernel([] {})),
+            LaunchStatus::too_much_shared);
   EXPECT_EQ(device().launch(stream, {{264, 1, 1}, {1024, 1, 1}, 0, true}, kernel([] {})), LaunchStatus::success);
   device().synchronize();
 }

@@ -55,7 +55,8 @@ TEST(Simulator, OnlyAReleaseOrdersStores) {
   EXPECT_EQ(reordered([](uint64_t* flag) {
               machine::fence_acq_rel_sys();
               machine::store_relaxed_sys(flag, uint64_t{1});
-            }), 0);
+            }),
+            0);
   EXPECT_GT(reordered([](uint64_t* flag) { machine::store_relaxed_sys(flag, uint64_t{1}); }), 10);
 }
 

@@ -106,7 +106,7 @@ TEST(Settings, EveryFieldIsFilled) {
   EXPECT_EQ(s.debug, DebugLevel::trace);
   EXPECT_EQ(s.debug_file, "/tmp/%h.%p");
   EXPECT_EQ(s.debug_subsys, (std::vector<std::string>{"^INIT", "MEM"}));
-  EXPECT_TRUE(s.print_version && s.print_info && s.disable_p2p && s.disable_cuda_vmm && s.disable_nvls &&
+  EXPECT_TRUE(s.print_version && s.print_info && s.print_info && s.disable_cuda_vmm && s.disable_nvls &&
               s.disable_nccl);
   EXPECT_EQ(s.remote_transport, "none");
   EXPECT_EQ(s.bootstrap, "UID");
@@ -129,12 +129,12 @@ TEST(Settings, EveryFieldIsFilled) {
 
 TEST(Settings, Booleans) {
   for (const char* word : {"1", "true", "True", "YES", "on", "On", "y", "T"})
-    EXPECT_TRUE(read_settings({{"NVSHMEM_DISABLE_P2P", word}}).disable_p2p) << word;
+    EXPECT_TRUE(read_settings({{"NVSHMEM_INFO", word}}).print_info) << word;
   for (const char* word : {"0", "false", "No", "off", "OFF", "n", "F", ""})
-    EXPECT_FALSE(read_settings({{"NVSHMEM_DISABLE_P2P", word}}).disable_p2p) << word;
+    EXPECT_FALSE(read_settings({{"NVSHMEM_INFO", word}}).print_info) << word;
   for (const char* word : {"2", "tru", "enable", " 1", "1 ", "-1", "00"})
-    EXPECT_EQ(error_of({{"NVSHMEM_DISABLE_P2P", word}}),
-              "NVSHMEM_DISABLE_P2P=\"" + std::string(word) + "\": 1 or 0, true or false, yes or no, on or off");
+    EXPECT_EQ(error_of({{"NVSHMEM_INFO", word}}),
+              "NVSHMEM_INFO=\"" + std::string(word) + "\": 1 or 0, true or false, yes or no, on or off");
 }
 
 TEST(Settings, Integers) {
@@ -203,9 +203,9 @@ TEST(Settings, ChoicesAndLists) {
 }
 
 TEST(Settings, AllMalformedValuesAreNamedAtOnce) {
-  const Environment environment{{"NVSHMEM_DISABLE_P2P", "perhaps"}, {"CAUSEWAY_WAIT_REPORT", "never"}};
+  const Environment environment{{"NVSHMEM_INFO", "perhaps"}, {"CAUSEWAY_WAIT_REPORT", "never"}};
   const std::string error = error_of(environment);
-  EXPECT_NE(error.find("NVSHMEM_DISABLE_P2P=\"perhaps\""), std::string::npos);
+  EXPECT_NE(error.find("NVSHMEM_INFO=\"perhaps\""), std::string::npos);
   EXPECT_NE(error.find("\nCAUSEWAY_WAIT_REPORT=\"never\""), std::string::npos);
   const Settings inspected = inspect_settings(environment);
   EXPECT_EQ(inspected.malformed.size(), 2u);

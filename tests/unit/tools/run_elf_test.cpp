@@ -43,7 +43,10 @@ TEST(RunElf, DamagedFilesDoNoHarm) {
     // Damage where the reader looks: the header, the segments, and anywhere.
     for (int hit = 0; hit < 8 && !bad.empty(); ++hit)
       bad[random() % std::min<std::size_t>(bad.size(), hit < 6 ? 900 : bad.size())] = static_cast<char>(random());
-    if (bad.size() > 4) bad.replace(0, 5, "\x7f" "ELF\x02");
+    if (bad.size() > 4)
+      bad.replace(0, 5,
+                  "\x7f"
+                  "ELF\x02");
     std::ofstream(path, std::ios::binary | std::ios::trunc) << bad;
     EXPECT_LT(needed_libraries(path).size(), 10'000u);
   }

@@ -95,9 +95,9 @@ TEST(RunJob, APeThatReturnsWithoutJoiningIsNamedByTheOthers) {
 
 TEST(RunJob, TwoProgramsOneAfterTheOtherJoinTheSameJob) {
   // The shell is the PE; its children take the socket in turn.
-  const Outcome outcome = launch(shell({"-n", "3", "--env", "CAUSEWAY_TEST_PROGRAM=gather"},
-                                       "/proc/" + std::to_string(::getpid()) + "/exe && /proc/" +
-                                           std::to_string(::getpid()) + "/exe"));
+  const Outcome outcome =
+      launch(shell({"-n", "3", "--env", "CAUSEWAY_TEST_PROGRAM=gather"},
+                   "/proc/" + std::to_string(::getpid()) + "/exe && /proc/" + std::to_string(::getpid()) + "/exe"));
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(pids_after(outcome.out, "is pid ").size(), 6u);
 }
