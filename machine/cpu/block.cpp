@@ -13,7 +13,8 @@ Block::Block(Grid& g, unsigned number, char* memory) : grid(g), shared(memory) {
   threads = alive = size.x * size.y * size.z;
   shared_used = (g.shape.shared_bytes + 127) & ~size_t{127};
   fibers.resize(threads);
-  warps.resize((threads + 31) / 32);
+  warps = std::vector<Warp>((threads + 31) / 32);
+  barriers[0].waiting.reserve(threads);
   for (unsigned i = 0; i < threads; ++i) {
     Fiber& fiber = fibers[i];
     fiber.thread = {i % size.x, i / size.x % size.y, i / (size.x * size.y)};
@@ -29,19 +30,6 @@ Block::Block(Grid& g, unsigned number, char* memory) : grid(g), shared(memory) {
 }
 
 Block::~Block() = default;
-
-void Block::push(Fiber* fiber) {
-  fiber->next = nullptr;
-  fiber->state = FiberState::ready;
-  (queue_tail ? queue_tail->next : queue_head) = fiber;
-  queue_tail = fiber;
-  ++queued;
-}
-
-Fiber* Block::pop() {
-  if (started < threads) return &fibers[started++];
-  return queue_head ? pop_choice(0) : nullptr;
-}
 
 Fiber* Block::pop_choice(unsigned choice) {
   if (choice >= queued) return &fibers[started++];
@@ -66,7 +54,7 @@ void Block::release(Barrier& barrier) {
   barrier.waiting.clear();
 }
 
-void Block::complete(Warp::Meeting& meeting) {
+void Block::complete(Warp& warp, Warp::Meeting& meeting) {
   for (unsigned lane = 0; lane < 32; ++lane) {
     Fiber* fiber = meeting.arrived >> lane & 1 ? meeting.waiting[lane] : nullptr;
     if (!fiber) continue;
@@ -75,6 +63,7 @@ void Block::complete(Warp::Meeting& meeting) {
     push(fiber);
   }
   meeting.arrived = meeting.mask = 0;
+  --warp.meeting_now;
   yields = 0;
 }
 
@@ -82,11 +71,12 @@ void Block::leave(Fiber& fiber) {
   --alive;
   Warp& warp = warps[fiber.warp];
   warp.alive &= ~(1u << fiber.lane);
-  for (auto& meeting : warp.meetings)
-    if (meeting.arrived) {
-      meeting.mask &= warp.alive | meeting.arrived;
-      if (meeting.arrived == meeting.mask) complete(meeting);
-    }
+  for (int i = 0; warp.meeting_now > 0 && i < Warp::kMeetingsMax && warp.meetings[i]; ++i) {
+    Warp::Meeting& meeting = *warp.meetings[i];
+    if (!meeting.arrived) continue;
+    meeting.mask &= warp.alive | meeting.arrived;
+    if (meeting.arrived == meeting.mask) complete(warp, meeting);
+  }
   if (barriers[0].arrived && barriers[0].arrived >= alive) release(barriers[0]);
   yields = 0;
 }

@@ -54,13 +54,16 @@ struct Barrier {
 
 struct Warp {
   unsigned alive = 0;             // mask
+  unsigned meeting_now = 0;       // meetings that some lanes have come to
   StoreBuffer* stores = nullptr;  // simulator only: stores a warp sync made visible inside the warp
-  // Threads of disjoint masks may meet at the same time (independent thread scheduling), so a warp has a few places.
+  // Threads of disjoint masks may meet at the same time (independent thread scheduling): up to 16 groups of two or more.
   struct Meeting {
     unsigned mask = 0, arrived = 0;
     uint64_t values[32];
     Fiber* waiting[32];
-  } meetings[16];  // disjoint groups of two or more lanes
+  };
+  static constexpr int kMeetingsMax = 16;
+  std::unique_ptr<Meeting> meetings[kMeetingsMax];  // made when first needed: most kernels need one or none
 };
 
 struct Block {
@@ -93,10 +96,29 @@ struct Block {
   void release(Barrier&);
   /// A thread left: barriers and warp meetings no longer wait for it.
   void leave(Fiber&);
-  void complete(Warp::Meeting&);
+  void complete(Warp&, Warp::Meeting&);
   /// Who waits where, for reports: "2 threads at sync_block: t3 t5".
   [[nodiscard]] std::string describe_waiting() const;
 };
+
+// (Inline: they run once for every thread and barrier.)
+inline void Block::push(Fiber* fiber) {
+  fiber->next = nullptr;
+  fiber->state = FiberState::ready;
+  (queue_tail ? queue_tail->next : queue_head) = fiber;
+  queue_tail = fiber;
+  ++queued;
+}
+
+inline Fiber* Block::pop() {
+  if (started < threads) return &fibers[started++];
+  Fiber* fiber = queue_head;
+  if (!fiber) return nullptr;
+  queue_head = fiber->next;
+  if (!queue_head) queue_tail = nullptr;
+  --queued;
+  return fiber;
+}
 
 /// The running fiber, with what the scheduler knows of it.
 inline Fiber& self() { return *static_cast<Fiber*>(current); }

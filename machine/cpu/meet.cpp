@@ -23,11 +23,19 @@ void meet(Block& block, Barrier& barrier, unsigned needed, const char* place) {
 
 Warp::Meeting& meeting_for(Warp& warp, unsigned mask) {
   Warp::Meeting* free_place = nullptr;
-  for (auto& meeting : warp.meetings) {
-    if (meeting.arrived && meeting.mask == mask) return meeting;
-    if (!meeting.arrived && !free_place) free_place = &meeting;
+  for (auto& place : warp.meetings) {
+    if (!place) {
+      if (!free_place) {
+        place = std::make_unique<Warp::Meeting>();
+        free_place = place.get();
+      }
+      break;  // places are made in order: there are no more
+    }
+    if (place->arrived && place->mask == mask) return *place;
+    if (!place->arrived && !free_place) free_place = place.get();
   }
   if (!free_place) Worker::here()->fail_grid("more than 16 groups of one warp meet at the same time");
+  ++warp.meeting_now;
   return *free_place;
 }
 
@@ -120,7 +128,7 @@ unsigned exchange_warp(unsigned mask, uint64_t value, uint64_t values[32]) {
   if (meeting.arrived == meeting.mask) {
     if (values) std::memcpy(values, meeting.values, sizeof meeting.values);
     fiber.took_part = meeting.arrived;
-    block.complete(meeting);
+    block.complete(warp, meeting);
     sanitizer_release(&meeting);  // the others read what complete() has written
   } else {
     fiber.exchanged = values;

@@ -65,8 +65,8 @@ char* Worker::take_arena() {
 
 // ---------------------------------------------------------------- switching
 
-void Worker::prepare(Fiber& fiber) {
-  if (fiber.state == FiberState::fresh) {
+inline void Worker::prepare(Fiber& fiber) {
+  if (__builtin_expect(fiber.state == FiberState::fresh, 0)) {
     fiber.stack = stacks_.take();
     const size_t bytes = stacks_.stack_bytes();
     fiber.stack_bottom = fiber.stack;
@@ -80,7 +80,7 @@ void Worker::prepare(Fiber& fiber) {
   ticks_left = simulated ? simulator_ticks() : kTicksPerTurn;
 }
 
-void Worker::go(Fiber& from, Fiber* to, bool last) {
+inline void Worker::go(Fiber& from, Fiber* to, bool last) {
   if (to) prepare(*to);
   switch_to(from, to ? static_cast<Coroutine&>(*to) : main_, last);
   if (ended_stack_) stacks_.give(std::exchange(ended_stack_, nullptr));
