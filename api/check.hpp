@@ -17,7 +17,9 @@ CAUSEWAY_DEVICE_OUT_OF_LINE void misuse(const DeviceWorld& world, const char* na
   CAUSEWAY_DEVICE_PRINT("causeway: PE %d: %s: %s (value %lld, limit %lld); the call does nothing\n", world.pe, name,
                         problem, value, limit);
 #endif
-  record_fault(world, name, problem, -1, nullptr, static_cast<uint64_t>(limit), static_cast<uint64_t>(value));
+  // A host thread has just been told; what kernels do wrong the host finds in the record.
+  if (!machine::on_host())
+    record_fault(world, name, problem, -1, nullptr, static_cast<uint64_t>(limit), static_cast<uint64_t>(value));
 }
 
 CAUSEWAY_DEVICE bool check_ready(const DeviceWorld& world, const char* name) {
@@ -46,9 +48,9 @@ CAUSEWAY_DEVICE bool check_symmetric(const DeviceWorld& world, const char* name,
 }
 
 template <class T>
-CAUSEWAY_DEVICE bool check_aligned(const DeviceWorld& world, const char* name, const T* address) {
+CAUSEWAY_DEVICE bool check_aligned(const DeviceWorld& world, const char* name, const char* what, const T* address) {
   if (!machine::kChecks || reinterpret_cast<uint64_t>(address) % alignof(T) == 0) return true;
-  misuse(world, name, "the address must be a multiple of the element's size",
+  misuse(world, name, what,
          static_cast<long long>(reinterpret_cast<uint64_t>(address)), alignof(T));
   return false;
 }

@@ -14,6 +14,10 @@ namespace causeway::api {
 constexpr const char* kDestSymmetric = "dest must lie in the caller's symmetric heap (offset, heap bytes)";
 constexpr const char* kSourceSymmetric = "source must lie in the caller's symmetric heap (offset, heap bytes)";
 constexpr const char* kSignalSymmetric = "sig_addr must lie in the caller's symmetric heap (offset, heap bytes)";
+constexpr const char* kDestAligned = "dest must be a multiple of the element's size (address, size)";
+constexpr const char* kSourceAligned = "source must be a multiple of the element's size (address, size)";
+constexpr const char* kSignalAligned = "sig_addr must be a multiple of the element's size (address, size)";
+constexpr const char* kVariableAligned = "ivar must be a multiple of the element's size (address, size)";
 constexpr const char* kVariableSymmetric = "ivar must lie in the caller's symmetric heap (offset, heap bytes)";
 
 // ---------------------------------------------------------------- data movement
@@ -22,7 +26,7 @@ template <class T>
 CAUSEWAY_DEVICE void p(const char* name, Thread, T* dest, T value, int pe) {
   const DeviceWorld& world = unit::world();
   if (!check_pe(world, name, pe) || !check_symmetric(world, name, kDestSymmetric, dest, sizeof(T)) ||
-      !check_aligned(world, name, dest))
+      !check_aligned(world, name, kDestAligned, dest))
     return;
   causeway::p(world, dest, value, pe);
 }
@@ -31,7 +35,7 @@ template <class T>
 CAUSEWAY_DEVICE T g(const char* name, Thread, const T* source, int pe) {
   const DeviceWorld& world = unit::world();
   if (!check_pe(world, name, pe) || !check_symmetric(world, name, kSourceSymmetric, source, sizeof(T)) ||
-      !check_aligned(world, name, source))
+      !check_aligned(world, name, kSourceAligned, source))
     return T{};
   return causeway::g(world, source, pe);
 }
@@ -64,7 +68,7 @@ CAUSEWAY_DEVICE void get_nbi(const char* name, Group group, void* dest, const vo
 
 CAUSEWAY_DEVICE bool check_signal(const DeviceWorld& world, const char* name, uint64_t* word, int operation, int pe) {
   return check_pe(world, name, pe) && check_symmetric(world, name, kSignalSymmetric, word, sizeof *word) &&
-         check_aligned(world, name, word) &&
+         check_aligned(world, name, kSignalAligned, word) &&
          check_range(world, name, "sig_op must be NVSHMEM_SIGNAL_SET (9) or NVSHMEM_SIGNAL_ADD (10)", operation,
                      signal_set, signal_add);
 }
@@ -92,7 +96,7 @@ CAUSEWAY_DEVICE void signal_op(const char* name, Thread, uint64_t* word, uint64_
 template <class T>
 CAUSEWAY_DEVICE bool check_wait(const DeviceWorld& world, const char* name, const T* variable, int comparison) {
   return check_symmetric(world, name, kVariableSymmetric, variable, sizeof(T)) &&
-         check_aligned(world, name, variable) &&
+         check_aligned(world, name, kVariableAligned, variable) &&
          check_range(world, name, "cmp must be one of NVSHMEM_CMP_* (0 to 5)", comparison, cmp_eq, cmp_ge);
 }
 
@@ -230,7 +234,7 @@ CAUSEWAY_DEVICE int sum_reduce(const char* name, Group group, nvshmem_team_t tea
                                size_t count) {
   const DeviceWorld& world = unit::world();
   const TeamView* view = check_collective(world, name, team, dest, count * sizeof(T), source, count * sizeof(T));
-  if (!view || !check_aligned(world, name, dest) || !check_aligned(world, name, source))
+  if (!view || !check_aligned(world, name, kDestAligned, dest) || !check_aligned(world, name, kSourceAligned, source))
     return NVSHMEMX_ERROR_INVALID_VALUE;
   causeway::reduce<Sum>(world, name, group, *view, dest, source, count);
   return NVSHMEMX_SUCCESS;

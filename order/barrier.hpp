@@ -19,8 +19,8 @@ CAUSEWAY_DEVICE int world_pe(const TeamView& team, int member) { return team.fir
 /// A world PE's number in the team, -1 if it is no member.
 CAUSEWAY_DEVICE int member_of(const TeamView& team, int pe) {
   const int apart = pe - team.first;
-  if (apart < 0 || apart % team.stride != 0 || apart / team.stride >= team.pes) return -1;
-  return apart / team.stride;
+  if (apart % team.stride != 0 || apart / team.stride < 0 || apart / team.stride >= team.pes) return -1;
+  return apart / team.stride;  // (strides may be negative)
 }
 
 namespace detail {

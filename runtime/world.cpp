@@ -49,8 +49,8 @@ World::~World() {
     try {
       machine_host::synchronize_device();
       bootstrap_->barrier("nvshmem_finalize");
-      check_faults();  // device code may have left one that no call has met
       for (const UnitRegistration* unit : pe_state().units) machine_host::fill(*unit, DeviceWorld{});
+      check_faults();  // device code may have left one that no call has met
     } catch (const std::exception& error) {
       note_error(fmt::format("nvshmem_finalize: {}", error.what()));
     }

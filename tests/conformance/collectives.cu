@@ -287,7 +287,8 @@ struct Case {
   std::vector<char> expected;
   bool whole = true;
 
-  /// New contents everywhere.
+  /// New contents here. Others may have entered the collective already: only its own meeting keeps them from looking at
+  /// sources that are not ready, and from writing to destinations that are still being filled.
   void fill(Random& random) {
     Suite& suite = b.suite;
     const uint64_t key = random.word();
@@ -354,13 +355,15 @@ void run_case(Bench& b, Random& random, const Calls& calls, Kind kind, Scope sco
   Suite& suite = b.suite;
   const Team team = b.draw_team(random);
   Case c{b, calls, kind, team, draw_operations(random, calls, kind, team, random.between(1, kOperationsMax)), {}, {}};
-  c.fill(random);
+  Random contents(random.word());
   const dim3 block = scope == Scope::thread ? dim3(1)
                      : scope == Scope::warp ? dim3(32)
                                             : random_block(random, 130, false);
+  const bool late = suite.me == team.pe(int(random.below(uint64_t(team.size)))) && random.chance(40);
   nvshmem_barrier_all();
   if (team.handle == NVSHMEM_TEAM_INVALID) return;
-  if (random.chance(20) && team.size > 1 && suite.me == team.pe(int(random.below(uint64_t(team.size))))) usleep(500);
+  if (late) usleep(2000);
+  c.fill(contents);
 
   Row row{kind, scope, team.handle, b.dest, b.source, b.operations, int(c.operations.size()), b.bad_status};
   if (scope == Scope::host || scope == Scope::stream) {
@@ -400,9 +403,9 @@ void run_graph(Bench& b, Random& random) {
   }
   for (int replay = 0; replay < 5; ++replay) {
     Random contents(random.word());
-    c.fill(contents);
     nvshmem_barrier_all();
     if (!member) continue;
+    c.fill(contents);
     CHECK(cudaGraphLaunch(executable, suite.stream));
     suite.synchronize();
     c.compare();

@@ -38,7 +38,7 @@ struct Bench {
   int* variables;  // symmetric, for the litmus tests
   int* wrong;
   int* results;  // symmetric: what the litmus tests read, by block and round
-  static constexpr int kRoundsMax = 1000;
+  static constexpr int kRounds = 1000, kTries = 16;  // of the litmus tests; tries of a round follow each other at once
 
   explicit Bench(Suite& s) : suite(s) {
     CHECK(dest = static_cast<uint32_t*>(nvshmem_malloc(1 << 16)));
@@ -46,7 +46,7 @@ struct Bench {
     CHECK(flag = static_cast<uint64_t*>(nvshmem_calloc(128, sizeof(uint64_t))));
     back = flag + 64;
     CHECK(variables = static_cast<int*>(nvshmem_calloc(4096, sizeof(int))));
-    CHECK(results = static_cast<int*>(nvshmem_calloc(2 * kRoundsMax, sizeof(int))));
+    CHECK(results = static_cast<int*>(nvshmem_calloc(2 * kRounds * kTries, sizeof(int))));
     CHECK(cudaMalloc(&wrong, sizeof(int)));
   }
   void free() {
@@ -248,7 +248,7 @@ __global__ void message_passing(int* x, uint64_t* y, int rounds, unsigned seed, 
 
 void run_message_passing(Bench& b, Random& random) {
   // x and y far apart, or in one line
-  int *x = b.variables + random.below(4000), *wrong = b.wrong, rounds = Bench::kRoundsMax, quiet = random.chance(50);
+  int *x = b.variables + random.below(4000), *wrong = b.wrong, rounds = Bench::kRounds, quiet = random.chance(50);
   uint64_t* y = random.chance(50) ? b.flag : reinterpret_cast<uint64_t*>(b.variables) + 2040;
   unsigned seed = unsigned(random.word());
   b.reset();
@@ -265,7 +265,7 @@ struct Litmus {
   int home_shift_x, home_shift_y;  // where they live: that many PEs after the pair's first
   uint64_t* meet;                  // two words: where block 0 and block 1 are met
   int* results;
-  int rounds;
+  int rounds, tries;
   unsigned seed;
   int* nothing;
 };
@@ -276,22 +276,25 @@ __global__ void store_buffering(Litmus l) {
   const bool first = blockIdx.x == 0;
   const int pair = first ? me : (me + pes - 1) % pes, partner = first ? (me + 1) % pes : pair;
   const int home_x = (pair + l.home_shift_x) % pes, home_y = (pair + l.home_shift_y) % pes;
-  // Each pair has words of its own, since homes may coincide.
-  int *mine = (first ? l.x : l.y) + pair, *other = (first ? l.y : l.x) + pair;
+  // Each pair has words of its own, since homes may coincide; each try, too.
+  int *mine = (first ? l.x : l.y) + pair * l.tries, *other = (first ? l.y : l.x) + pair * l.tries;
   const int mine_home = first ? home_x : home_y, other_home = first ? home_y : home_x;
   for (int round = 1; round <= l.rounds; ++round) {
     nvshmemx_signal_op(l.meet + (first ? 1 : 0), uint64_t(round), NVSHMEM_SIGNAL_SET, partner);
     nvshmem_signal_wait_until(l.meet + (first ? 0 : 1), NVSHMEM_CMP_GE, uint64_t(round));
     if ((l.seed >> (round % 29)) % 4 == 0) dally(l.nothing, (l.seed * unsigned(round)) % 40);
-    nvshmem_int_p(mine, round, mine_home);
-    nvshmem_quiet();
-    l.results[(first ? 0 : l.rounds) + round - 1] = nvshmem_int_g(other, other_home);
+    int* results = l.results + ((first ? 0 : l.rounds) + round - 1) * l.tries;
+    for (int i = 0; i < l.tries; ++i) {
+      nvshmem_int_p(mine + i, round, mine_home);
+      nvshmem_quiet();
+      results[i] = nvshmem_int_g(other + i, other_home);
+    }
   }
 }
 
 void run_store_buffering(Bench& b, Random& random) {
   Suite& suite = b.suite;
-  const int rounds = Bench::kRoundsMax;
+  const int rounds = Bench::kRounds, tries = Bench::kTries;
   Litmus l{b.variables,
            b.variables + 2048,
            random.between(0, suite.pes - 1),
@@ -299,6 +302,7 @@ void run_store_buffering(Bench& b, Random& random) {
            b.flag,
            b.results,
            rounds,
+           tries,
            unsigned(random.word()),
            b.wrong};
   b.reset();
@@ -307,13 +311,14 @@ void run_store_buffering(Bench& b, Random& random) {
   suite.synchronize();
   nvshmem_barrier_all();
   // What this PE's block 0 read, and what its partner, block 1 of the next PE, read.
-  std::vector<int> mine(static_cast<size_t>(rounds)), theirs(mine.size());
+  std::vector<int> mine(static_cast<size_t>(rounds * tries)), theirs(mine.size());
   copy(mine.data(), b.results, mine.size() * sizeof(int), suite.stream);
-  nvshmem_getmem(theirs.data(), b.results + rounds, theirs.size() * sizeof(int), (suite.me + 1) % suite.pes);
+  nvshmem_getmem(theirs.data(), b.results + rounds * tries, theirs.size() * sizeof(int), (suite.me + 1) % suite.pes);
   int both_old = 0, from_future = 0;
-  for (int i = 0; i < rounds; ++i) {
-    both_old += mine[size_t(i)] < i + 1 && theirs[size_t(i)] < i + 1;
-    from_future += mine[size_t(i)] > i + 1 || mine[size_t(i)] < i;
+  for (int i = 0; i < rounds * tries; ++i) {
+    const int round = i / tries + 1, here = mine[size_t(i)], there = theirs[size_t(i)];
+    both_old += here < round && there < round;
+    from_future += here > round || here < round - 1 || there > round || there < round - 1;
   }
   suite.equal(both_old, 0, "rounds in which both read old values");
   suite.equal(from_future, 0, "values that nobody had written");

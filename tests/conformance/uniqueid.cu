@@ -2,7 +2,7 @@
 //
 //   uniqueid [--cases C] [--seed S] FILE [PES]     PES: default CAUSEWAY_PES, which `causeway run` sets
 //
-// PE numbers are claimed by making FILE.0, FILE.1, ...; FILE must not be left over from an earlier job.
+// PE numbers are claimed by making files, FILE.parent.0, FILE.parent.1, ...; all are removed in the end.
 #include "harness.hpp"
 
 #include <chrono>
@@ -108,7 +108,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: %s [--cases C] [--seed S] FILE [PES]\n", argv[0]);
     return 2;
   }
-  const std::string file = suite.rest[0];
+  // What a job that was killed has left behind is another's: the PEs of a job have one parent.
+  const std::string file = suite.rest[0] + "." + std::to_string(getppid());
 
   // Every PE makes one, as torch programs do; PE 0's is used.
   nvshmemx_uniqueid_t id = NVSHMEMX_UNIQUEID_INITIALIZER, unused = NVSHMEMX_UNIQUEID_INITIALIZER;

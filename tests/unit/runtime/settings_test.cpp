@@ -45,7 +45,6 @@ TEST(Settings, DefaultsAreThoseOfTheTable) {
   EXPECT_EQ(settings.wait_timeout, 0s);
   EXPECT_EQ(settings.bootstrap_timeout, 120s);
   EXPECT_EQ(settings.cpu_stack_bytes, 64u << 10);
-  EXPECT_EQ(settings.cumem_granularity_bytes, 512u << 20);
   EXPECT_FALSE(settings.disable_p2p);
   EXPECT_EQ(settings.machine, "");
   EXPECT_TRUE(settings.messages.empty());

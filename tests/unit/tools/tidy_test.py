@@ -154,7 +154,7 @@ class Rules(Tree):
         self.expect_clean("rma/put.cpp", CPP)
 
     def test_columns(self):
-        self.expect("columns", "rma/put.cpp", CPP + "// " + "a" * 118 + "\n", 2)
+        self.expect("columns", "rma/put.cpp", CPP + "// " + "a" * 138 + "\n", 2)
         self.expect_clean("rma/put.cpp", CPP + "// " + "ä" * 117 + "\n")
 
     def test_white_space(self):
