@@ -95,6 +95,8 @@ void check_root(const char* call, int team, int root) {
          team_size(call, team) - 1);
 }
 
+void check_bound(const char* call) { world_of(call).require_bound(call); }
+
 void check_faults(const char* call) {
   World& world = world_of(call);
   world.require_bound(call);

@@ -11,28 +11,35 @@
 
 namespace causeway::host {
 
-inline Stream own() { return machine_host::private_stream(); }
+/// The library's own stream. Throws where there is none yet: before init, or before anything has bound a device.
+inline Stream own(const char* name) {
+  check_bound(name);
+  return machine_host::private_stream();
+}
 
 // ---------------------------------------------------------------- data movement
 
 template <class T>
 void p(const char* name, T* dest, T value, int pe) {
-  put_on_stream(name, dest, &value, sizeof value, pe, own());  // the driver copies a small source before it returns
+  // (The driver copies a small source before it returns.)
+  guard(name, [&] { put_on_stream(name, dest, &value, sizeof value, pe, own(name)); });
 }
 template <class T>
 T g(const char* name, const T* source, int pe) {
-  return g_on_stream(name, source, pe, own());
+  T value{};
+  guard(name, [&] { value = g_on_stream(name, source, pe, own(name)); });
+  return value;
 }
 inline void put_nbi(const char* name, void* dest, const void* source, size_t bytes, int pe) {
-  put_on_stream(name, dest, source, bytes, pe, own());
+  guard(name, [&] { put_on_stream(name, dest, source, bytes, pe, own(name)); });
 }
 inline void get_nbi(const char* name, void* dest, const void* source, size_t bytes, int pe) {
-  get_on_stream(name, dest, source, bytes, pe, own());
+  guard(name, [&] { get_on_stream(name, dest, source, bytes, pe, own(name)); });
 }
 inline void quiet(const char* name) {
   guard(name, [&] {
     check_faults(name);
-    machine_host::synchronize(own());
+    machine_host::synchronize(own(name));
     check_faults(name);
   });
 }
@@ -51,7 +58,7 @@ inline void fence(const char*) {}
 
 inline void put_signal_nbi(const char* name, void* dest, const void* source, size_t bytes, uint64_t* word,
                            uint64_t value, int operation, int pe) {
-  put_signal_on_stream(name, dest, source, bytes, word, value, operation, pe, own());
+  guard(name, [&] { put_signal_on_stream(name, dest, source, bytes, word, value, operation, pe, own(name)); });
 }
 inline void put_signal(const char* name, void* dest, const void* source, size_t bytes, uint64_t* word, uint64_t value,
                        int operation, int pe) {
@@ -59,7 +66,7 @@ inline void put_signal(const char* name, void* dest, const void* source, size_t 
   quiet(name);
 }
 inline void signal_op(const char* name, uint64_t* word, uint64_t value, int operation, int pe) {
-  signal_op_on_stream(name, word, value, operation, pe, own());
+  guard(name, [&] { signal_op_on_stream(name, word, value, operation, pe, own(name)); });
 }
 
 template <class T>
@@ -135,8 +142,8 @@ inline int broadcast(const char* name, int team, void* dest, const void* source,
     const DeviceWorld& world = check_collective(name, team, dest, bytes, source, bytes);
     check_root(name, team, root);
     machine::launch(BroadcastKernel{world, world.teams_max + team, dest, source, bytes, root}, 1,
-                    machine::kStreamThreads, own());
-    machine_host::synchronize(own());
+                    machine::kStreamThreads, own(name));
+    machine_host::synchronize(own(name));
   });
 }
 inline int fcollect(const char* name, int team, void* dest, const void* source, size_t bytes) {
@@ -152,8 +159,8 @@ int sum_reduce(const char* name, int team, T* dest, const T* source, size_t coun
     check_alignment(name, "dest", dest, sizeof(T));
     check_alignment(name, "source", source, sizeof(T));
     machine::launch(SumKernel<T>{world, world.teams_max + team, dest, source, count}, 1, machine::kStreamThreads,
-                    own());
-    machine_host::synchronize(own());
+                    own(name));
+    machine_host::synchronize(own(name));
   });
 }
 

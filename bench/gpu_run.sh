@@ -70,8 +70,11 @@ say "running on $gpus GPU(s)"
 for pes in 1 2 3; do
   for source in "${sources[@]}"; do
     name=$(basename "$source" .cu)
-    [ "$name" = latency ] && [ "$pes" = 3 ] && continue
-    run "$name" "$pes"
+    case $name in
+      latency) [ "$pes" = 3 ] || run latency "$pes" ;;
+      uniqueid) run uniqueid "$pes" "$(mktemp -u)" ;;  # the file by which the PEs pass the id
+      *) run "$name" "$pes" ;;
+    esac
   done
 done
 run shift_rdc 2

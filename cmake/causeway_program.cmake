@@ -12,13 +12,13 @@ function(causeway_add_program name)
     cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
     list(APPEND sources ${source})
   endforeach()
-  set(sanitize)
+  set(level -O2 -g)
   if(CAUSEWAY_SANITIZE)
-    set(sanitize -fsanitize=${CAUSEWAY_SANITIZE} -fno-omit-frame-pointer)
+    set(level -O1 -g1 -fsanitize=${CAUSEWAY_SANITIZE} -fno-omit-frame-pointer)
   endif()
   add_custom_command(
     OUTPUT ${directory}/${name}
-    COMMAND $<TARGET_FILE:causeway> cc --machine cpu -O2 -g ${sanitize} ${PROGRAM_FLAGS} ${sources} -o ${directory}/${name}
+    COMMAND $<TARGET_FILE:causeway> cc --machine cpu ${level} ${PROGRAM_FLAGS} ${sources} -o ${directory}/${name}
             -MD -MF ${directory}/${name}.d ${PROGRAM_LIBRARIES}
     DEPENDS ${sources} ${PROGRAM_DEPENDS} causeway causeway_cpu causeway_generated
     DEPFILE ${directory}/${name}.d

@@ -1,6 +1,5 @@
 # Tests. Labels: unit, conformance, sim; `sample` marks those that also run under the sanitizers.
 option(CAUSEWAY_TEST_FULL "The acceptance run's numbers: long sweeps, many cases" OFF)
-option(CAUSEWAY_TEST_SAMPLE "Only what the sanitizers' sample needs" OFF)
 if(NOT CAUSEWAY_CPU_MACHINE)
   return()
 endif()

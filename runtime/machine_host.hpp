@@ -18,7 +18,8 @@ const char* name();
 /// True if this PE can bind its device now: it has one, or (CUDA) a context is current already.
 bool device_selected();
 /// Takes the device that is current, and loads the library's kernels on it. Throws Error(gpu_not_selected).
-void bind_device();
+/// `pes_on_node`: on the CPU machine, so many devices.
+void bind_device(int pe, int pes_on_node);
 std::unique_ptr<Memory> make_memory(int pes_on_host);
 /// Copies between any memory, complete on return; waits for no stream of the program.
 void copy(void* to, const void* from, size_t bytes);

@@ -18,10 +18,10 @@ const char* name() { return "cpu"; }
 
 bool device_selected() { return true; }
 
-void bind_device() {
-  const World* world = world_or_null();
+void bind_device(int pe, int pes_on_node) {
   cpu::PeContext& context = cpu::pe_context();
-  if (world) context.pe = world->pe();
+  context.pe = pe;
+  context.devices = pes_on_node;
 }
 
 std::unique_ptr<Memory> make_memory(int pes_on_host) {

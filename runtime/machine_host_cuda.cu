@@ -47,7 +47,7 @@ bool device_selected() {
   return cuda::driver().get_current_context(&context) == CUDA_SUCCESS && context != nullptr;
 }
 
-void bind_device() {
+void bind_device(int, int) {
   cuda::driver();
   Binding& bound = binding();
   int device = 0;

@@ -87,7 +87,9 @@ void World::place_pes() {
 
 void World::bind() {
   if (bound()) return;
-  machine_host::bind_device();
+  int pes_on_node = 0;
+  for (const int node : placement_.node) pes_on_node += node == placement_.node[size_t(pe())];
+  machine_host::bind_device(pe(), settings_.cpu_devices > 0 ? settings_.cpu_devices : pes_on_node);
   memory_ = machine_host::make_memory(pes());
   HeapOptions options;
   options.first_segment_bytes = settings_.symmetric_bytes;

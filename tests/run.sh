@@ -59,12 +59,10 @@ else
 fi
 
 # A sample under the sanitizers; all of it with --full.
-sample=(-L sample)
-[ $full = ON ] && sample=(-L conformance)
-step build_asan configure_and_build cpu-asan -DCAUSEWAY_TESTS=ON -DCAUSEWAY_TEST_SAMPLE=ON
-step asan run_tests cpu-asan "${sample[@]}"
-step build_tsan configure_and_build cpu-tsan -DCAUSEWAY_TESTS=ON -DCAUSEWAY_TEST_SAMPLE=ON
-step tsan run_tests cpu-tsan -L sample
+step build_asan configure_and_build cpu-asan -DCAUSEWAY_TESTS=ON -DCAUSEWAY_TEST_SAMPLE=ON -DCAUSEWAY_TEST_FULL=$full
+step asan run_tests cpu-asan
+step build_tsan configure_and_build cpu-tsan -DCAUSEWAY_TESTS=ON -DCAUSEWAY_TEST_SAMPLE=ON -DCAUSEWAY_TEST_FULL=$full
+step tsan run_tests cpu-tsan
 
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

@@ -237,7 +237,7 @@ void Worker::run() {
       }
     }
     idle_rounds = progress ? 0 : idle_rounds + 1;
-    if (idle_rounds > 16) sched_yield();
+    if (idle_rounds > 1) sched_yield();  // whoever these blocks wait for may need this core
   }
 }
 

@@ -3,18 +3,16 @@
 // A case is a row of operations of one type on one team, with nothing between them. Every member then compares its whole
 // destination, guards and all, with a model; sums of floating point must also have the same bits on all members.
 #include "harness.hpp"
+#include "scope.hpp"
+#include "sums.hpp"
 #include "types.hpp"
-
-#include <cmath>
 
 using namespace conformance;
 
 namespace {
 
 enum class Kind { broadcast, fcollect, sum };
-enum class Scope { thread, warp, block, host, stream };
 const char* const kKinds[] = {"broadcast", "fcollect", "sum_reduce"};
-const char* const kScopes[] = {"thread", "warp", "block", "host", "stream"};
 
 struct Operation {
   uint64_t dest, source, elements, dest_bytes;  // offsets in the arenas; dest == source in place
@@ -52,24 +50,23 @@ struct Operation {
 CONFORMANCE_TYPES(DEFINE_TYPED_MOVING)
 DEFINE_MOVING(MoveMem, void, broadcastmem, fcollectmem)
 
-#define DEFINE_SUMMING(NAME, TYPE)                                                         \
-  struct Sum_##NAME {                                                                      \
-    using Element = TYPE;                                                                  \
-    static __device__ int thread(Kind, COLLECTIVE_PARAMETERS(TYPE)) {                      \
-      return nvshmem_##NAME##_sum_reduce(team, dest, source, elements);                    \
-    }                                                                                      \
-    static __device__ int warp(Kind, COLLECTIVE_PARAMETERS(TYPE)) {                        \
-      return nvshmemx_##NAME##_sum_reduce_warp(team, dest, source, elements);              \
-    }                                                                                      \
-    static __device__ int block(Kind, COLLECTIVE_PARAMETERS(TYPE)) {                       \
-      return nvshmemx_##NAME##_sum_reduce_block(team, dest, source, elements);             \
-    }                                                                                      \
-    static int host(Kind, COLLECTIVE_PARAMETERS(TYPE)) {                                   \
-      return nvshmem_##NAME##_sum_reduce(team, dest, source, elements);                    \
-    }                                                                                      \
-    static int on_stream(Kind, COLLECTIVE_PARAMETERS(TYPE), cudaStream_t stream) {         \
-      return nvshmemx_##NAME##_sum_reduce_on_stream(team, dest, source, elements, stream); \
-    }                                                                                      \
+#define SUM_PARAMETERS(TYPE) nvshmem_team_t team, TYPE *dest, const TYPE *source, size_t elements, int
+#define DEFINE_SUMMING(NAME, TYPE)                                                                                    \
+  struct Sum_##NAME {                                                                                                 \
+    using Element = TYPE;                                                                                             \
+    static __device__ int thread(Kind, SUM_PARAMETERS(TYPE)) {                                                        \
+      return nvshmem_##NAME##_sum_reduce(team, dest, source, elements);                                               \
+    }                                                                                                                 \
+    static __device__ int warp(Kind, SUM_PARAMETERS(TYPE)) {                                                          \
+      return nvshmemx_##NAME##_sum_reduce_warp(team, dest, source, elements);                                         \
+    }                                                                                                                 \
+    static __device__ int block(Kind, SUM_PARAMETERS(TYPE)) {                                                         \
+      return nvshmemx_##NAME##_sum_reduce_block(team, dest, source, elements);                                        \
+    }                                                                                                                 \
+    static int host(Kind, SUM_PARAMETERS(TYPE)) { return nvshmem_##NAME##_sum_reduce(team, dest, source, elements); } \
+    static int on_stream(Kind, SUM_PARAMETERS(TYPE), cudaStream_t stream) {                                           \
+      return nvshmemx_##NAME##_sum_reduce_on_stream(team, dest, source, elements, stream);                            \
+    }                                                                                                                 \
   };
 CONFORMANCE_SUM_TYPES(DEFINE_SUMMING)
 
@@ -116,80 +113,7 @@ int call_one(const Row& row, const Operation& o, cudaStream_t stream) {
                                   : Calls::on_stream(row.kind, row.team, dest, source, o.elements, o.root, stream);
 }
 
-// ---------------------------------------------------------------- a model of the sums
-
-/// How far from the exact sum a result may be, for each unit of the summands' magnitude; 0: not at all.
-template <class T>
-double precision() {
-  return 0;
-}
-template <>
-double precision<float>() {
-  return 1.0 / (1 << 22);
-}
-template <>
-double precision<double>() {
-  return 1.0 / (1ll << 50);
-}
-template <>
-double precision<half>() {
-  return 1.0 / (1 << 10);
-}
-template <>
-double precision<__nv_bfloat16>() {
-  return 1.0 / (1 << 7);
-}
-
-inline double number(float x) { return double(x); }
-inline double number(double x) { return x; }
-inline double number(half x) { return double(__half2float(x)); }
-inline double number(__nv_bfloat16 x) { return double(__bfloat162float(x)); }
-
-/// Floating point: whole numbers, whose sums are exact, or fractions. Integers: all bits, sums wrap.
-template <class T>
-T draw_value(uint64_t word, bool whole) {
-  if (precision<T>() == 0) return T(word);
-  const float value = float(int(word % 15) - 7) + (whole ? 0.0f : float((word >> 8) % 1024) / 1024.0f);
-  return T(value);
-}
-
-/// Is `got` the sum of these?
-template <class T>
-bool is_sum(const std::vector<T>& summands, T got, bool whole, char (&text)[96]) {
-  if constexpr (std::is_integral<T>::value) {
-    uint64_t sum = 0;
-    for (T x : summands) sum += uint64_t(x);
-    std::snprintf(text, sizeof text, "%lld, expected %lld", (long long)got, (long long)T(sum));
-    return got == T(sum);
-  } else {
-    double sum = 0, magnitude = 0;
-    for (T x : summands) sum += number(x), magnitude += std::fabs(number(x));
-    std::snprintf(text, sizeof text, "%.9g, expected %.9g", number(got), sum);
-    return std::fabs(number(got) - sum) <= (whole ? 0 : precision<T>() * magnitude);
-  }
-}
-
-using Sources = std::vector<std::vector<char>>;  // by member: what was at the operation's source
-
-template <class T>
-void fill_values(char* to, uint64_t key, size_t elements, bool whole) {
-  for (size_t i = 0; i < elements; ++i) {
-    const T value = draw_value<T>(mix(key + i), whole);
-    std::memcpy(to + i * sizeof(T), &value, sizeof value);
-  }
-}
-template <class T>
-void check_sums(Suite& suite, const Sources& sources, const char* got, size_t elements, bool whole) {
-  std::vector<T> summands(sources.size());
-  for (size_t i = 0; i < elements; ++i) {
-    for (size_t member = 0; member < sources.size(); ++member)
-      std::memcpy(&summands[member], sources[member].data() + i * sizeof(T), sizeof(T));
-    T value;
-    std::memcpy(&value, got + i * sizeof(T), sizeof value);
-    char text[96];
-    if (!is_sum<T>(summands, value, whole, text)) return suite.wrong("sum, element %zu of %zu: %s", i, elements, text);
-  }
-}
+// ---------------------------------------------------------------- the calls as data
 
 struct Calls {
   const char* name;
@@ -424,7 +348,7 @@ int main(int argc, char** argv) {
   Bench bench(suite, Random(suite.seed));
   constexpr int kMovingRows = sizeof kMoving / sizeof *kMoving, kSummingRows = sizeof kSumming / sizeof *kSumming;
   for (Kind kind : {Kind::broadcast, Kind::fcollect, Kind::sum})  // cases take the types in turn
-    for (Scope scope : {Scope::thread, Scope::warp, Scope::block, Scope::host, Scope::stream}) {
+    for (Scope scope : kAllScopes) {
       int row = int(suite.seed % 7);
       suite.family(std::string("collectives.") + kKinds[int(kind)] + " " + kScopes[int(scope)], suite.cases,
                    [&](Random& random, int) {

@@ -3,13 +3,11 @@
 // In each round every member says to every member which round it is in. After the meeting, everyone must have said this
 // round, or the next one at most: nobody can be further, since that takes another meeting with this PE.
 #include "harness.hpp"
+#include "scope.hpp"
 
 using namespace conformance;
 
 namespace {
-
-enum class Scope { thread, warp, block, host, stream };
-const char* const kScopes[] = {"thread", "warp", "block", "host", "stream"};
 
 struct Team {
   nvshmem_team_t handle;
@@ -21,11 +19,6 @@ struct Team {
 /// Rounds without a word: meetings with nothing between them.
 __host__ __device__ inline bool is_bare(unsigned seed, int round) {
   return (seed ^ (unsigned(round) * 2654435761u)) % 3 == 0;
-}
-
-__device__ inline void dally(const int* memory, unsigned steps) {
-  for (unsigned i = 0; i < steps; ++i)
-    if (*static_cast<const volatile int*>(memory) == -12345) break;
 }
 
 // ---------------------------------------------------------------- the meetings in kernels
@@ -261,7 +254,7 @@ int main(int argc, char** argv) {
   suite.init();
   Bench bench(suite, Random(suite.seed));
   for (bool completes : {true, false})
-    for (Scope scope : {Scope::thread, Scope::warp, Scope::block, Scope::host, Scope::stream}) {
+    for (Scope scope : kAllScopes) {
       const int rounds = scope == Scope::host ? 40 : scope == Scope::stream ? 100 : 300;
       suite.family(std::string("meet.") + (completes ? "barrier " : "sync ") + kScopes[int(scope)],
                    (suite.cases + 2) / 3,

@@ -2,6 +2,7 @@
 //
 // Every PE writes to the next one and reads what the one before has written; alone, it does both with itself.
 #include "harness.hpp"
+#include "scope.hpp"
 
 using namespace conformance;
 
@@ -12,11 +13,6 @@ __host__ __device__ inline uint32_t content(int round, int sender, unsigned i) {
   uint32_t word = uint32_t(round) * 2654435761u + uint32_t(sender) * 40503u + i * 2246822519u;
   return word ^ (word >> 13);
 }
-__device__ inline void dally(const int* memory, unsigned steps) {
-  for (unsigned i = 0; i < steps; ++i)
-    if (*static_cast<const volatile int*>(memory) == -12345) break;
-}
-
 enum Way : int {
   put_fence,
   put_nbi_fence,
@@ -37,7 +33,7 @@ struct Bench {
   uint64_t *flag, *back;
   int* variables;  // symmetric, for the litmus tests
   int* wrong;
-  int* results;  // symmetric: what the litmus tests read, by block and round
+  int* results;                                      // symmetric: what the litmus tests read, by block and round
   static constexpr int kRounds = 1000, kTries = 16;  // of the litmus tests; tries of a round follow each other at once
 
   explicit Bench(Suite& s) : suite(s) {

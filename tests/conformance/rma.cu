@@ -3,6 +3,7 @@
 // In each case every PE makes several transfers at the same time, to or from any peer, itself included. All transfers of a
 // case write to different places. Afterwards each PE compares its whole destination, guards and all, with a model.
 #include "harness.hpp"
+#include "scope.hpp"
 #include "types.hpp"
 
 using namespace conformance;
@@ -10,9 +11,7 @@ using namespace conformance;
 namespace {
 
 enum class Kind { p, g, put, get, put_nbi, get_nbi };
-enum class Scope { thread, warp, block, host, stream };
 const char* const kKinds[] = {"p", "g", "put", "get", "put_nbi", "get_nbi"};
-const char* const kScopes[] = {"thread", "warp", "block", "host", "stream"};
 
 bool writes_peer(Kind kind) { return kind == Kind::p || kind == Kind::put || kind == Kind::put_nbi; }
 
@@ -352,7 +351,7 @@ int main(int argc, char** argv) {
                      [&](Random& random, int index) { run_case(bench, random, kOnes[index % kOneRows], kind, scope); });
     int first = int(suite.seed % kMoverRows);  // cases take the movers in turn
     for (Kind kind : {Kind::put, Kind::get, Kind::put_nbi, Kind::get_nbi})
-      for (Scope scope : {Scope::thread, Scope::warp, Scope::block, Scope::host, Scope::stream}) {
+      for (Scope scope : kAllScopes) {
         suite.family(name("", kind, scope), suite.cases,
                      [&](Random& random, int) { run_case(bench, random, kMovers[first++ % kMoverRows], kind, scope); });
         suite.family(name("mem", kind, scope), (suite.cases + 1) / 2, [&](Random& random, int) {

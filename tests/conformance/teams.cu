@@ -172,7 +172,8 @@ void run_predefined(Bench& b, Random& random, nvshmem_team_t handle, int nodes) 
     const int number = nvshmem_team_my_pe(NVSHMEMX_TEAM_NODE);
     copy(b.source, &number, sizeof number, suite.stream);
     CHECK(nvshmem_barrier(handle));
-    for (int member : model.members) suite.equal(nvshmem_int_g(b.source, member), number, "a member's number in its node");
+    for (int member : model.members)
+      suite.equal(nvshmem_int_g(b.source, member), number, "a member's number in its node");
     CHECK(nvshmem_barrier(handle));
   }
   nvshmem_free(table);
