@@ -22,7 +22,10 @@ inline Stream own(const char* name) {
 template <class T>
 void p(const char* name, T* dest, T value, int pe) {
   // (The driver copies a small source before it returns.)
-  guard(name, [&] { put_on_stream(name, dest, &value, sizeof value, pe, own(name)); });
+  guard(name, [&] {
+    check_alignment(name, "dest", dest, sizeof(T));
+    put_on_stream(name, dest, &value, sizeof value, pe, own(name));
+  });
 }
 template <class T>
 T g(const char* name, const T* source, int pe) {

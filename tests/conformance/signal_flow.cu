@@ -117,7 +117,7 @@ __global__ void add_many(uint64_t* word, char* sink, const char* source, int cou
 
 void run_counting(Bench& b, Random& random) {
   Suite& suite = b.suite;
-  const int target = random.between(0, suite.pes - 1), count = random.between(1, 6), from_host = random.between(0, 5);
+  const int target = random.between(0, suite.pes - 1), count = random.between(1, 60), from_host = random.between(0, 5);
   const int blocks = random.between(1, 3), threads = random.between(1, 40);
   const uint64_t first = random.word();
   const uint64_t total = first + uint64_t(suite.pes) * uint64_t(blocks * threads * count + 2 * from_host);
