@@ -34,7 +34,6 @@ const TeamView& find_team(World& world, int team) {
 const DeviceWorld& bound_world(const char* call) {
   World& world = world_of(call);
   world.bind();
-  world.check_faults();
   return world.device_world();
 }
 

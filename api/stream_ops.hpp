@@ -109,6 +109,7 @@ struct SumKernel {
 };
 
 // ---------------------------------------------------------------- operations
+// A fault that device code has left is told after the operation: a PE that stayed away would leave the others waiting.
 
 using Stream = machine_host::Stream;
 
@@ -185,7 +186,10 @@ inline void signal_wait_until_on_stream(const char* name, uint64_t* word, int co
 }
 
 inline void quiet_on_stream(const char* name, Stream stream) {
-  guard(name, [&] { machine::launch(QuietKernel{bound_world(name)}, 1, 1, stream); });
+  guard(name, [&] {
+    machine::launch(QuietKernel{bound_world(name)}, 1, 1, stream);
+    check_faults(name);
+  });
 }
 
 inline int meet_on_stream(const char* name, int team, bool completes, Stream stream) {
@@ -193,6 +197,7 @@ inline int meet_on_stream(const char* name, int team, bool completes, Stream str
     const DeviceWorld& world = check_team(name, team);
     const unsigned threads = machine::kStreamThreads == 1 ? 1 : 32;
     machine::launch(BarrierKernel{world, team, completes}, 1, threads, stream);
+    check_faults(name);
   });
 }
 inline int barrier_on_stream(const char* name, int team, Stream stream) {
@@ -210,12 +215,14 @@ inline int broadcast_on_stream(const char* name, int team, void* dest, const voi
     const DeviceWorld& world = check_collective(name, team, dest, bytes, source, bytes);
     check_root(name, team, root);
     machine::launch(BroadcastKernel{world, team, dest, source, bytes, root}, 1, machine::kStreamThreads, stream);
+    check_faults(name);
   });
 }
 inline int fcollect_on_stream(const char* name, int team, void* dest, const void* source, size_t bytes, Stream stream) {
   return guard(name, [&] {
     const DeviceWorld& world = check_collective(name, team, dest, bytes * size_t(team_size(name, team)), source, bytes);
     machine::launch(FcollectKernel{world, team, dest, source, bytes}, 1, machine::kStreamThreads, stream);
+    check_faults(name);
   });
 }
 template <class T>
@@ -225,6 +232,7 @@ int sum_reduce_on_stream(const char* name, int team, T* dest, const T* source, s
     check_alignment(name, "dest", dest, sizeof(T));
     check_alignment(name, "source", source, sizeof(T));
     machine::launch(SumKernel<T>{world, team, dest, source, count}, 1, machine::kStreamThreads, stream);
+    check_faults(name);
   });
 }
 

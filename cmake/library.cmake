@@ -24,7 +24,7 @@ if(CAUSEWAY_CPU_MACHINE)
     # The scheduler runs on the fibers it switches, which ThreadSanitizer takes for threads: it is not instrumented, and
     # says itself what it orders (switch.hpp).
     file(GLOB scheduler_sources machine/cpu/*.cpp)
-    list(FILTER scheduler_sources EXCLUDE REGEX "(device|context|host_wait)\\.cpp$")
+    list(FILTER scheduler_sources EXCLUDE REGEX "(device|context|host_wait|pool)\\.cpp$")
     list(APPEND scheduler_sources ${PROJECT_SOURCE_DIR}/emulator/runtime/converged.cpp
                                   ${PROJECT_SOURCE_DIR}/emulator/runtime/device_side.cpp)
     set_source_files_properties(${scheduler_sources} PROPERTIES COMPILE_OPTIONS -fno-sanitize=thread

@@ -14,6 +14,9 @@ foreach(source ${conformance_sources})
   if(CAUSEWAY_TEST_SAMPLE AND NOT CAUSEWAY_TEST_FULL AND NOT name MATCHES "^(meet|memory|order|teams)$")
     continue()  # the typed ones take minutes to build
   endif()
+  if(CAUSEWAY_SANITIZE STREQUAL "thread" AND NOT name STREQUAL "teams")
+    continue()  # small launches only: ThreadSanitizer takes each GPU thread for a thread
+  endif()
   causeway_add_program(${name}_conformance ${source} DIRECTORY tests)
   set(program tests/${name}_conformance)
   if(CAUSEWAY_TEST_SAMPLE)

@@ -26,7 +26,7 @@ void bind_device(int pe, int pes_on_node) {
 
 std::unique_ptr<Memory> make_memory(int pes_on_host) {
   // With more PEs than cores a spinning host thread takes the time of the one it waits for.
-  cpu::host_polls_per_yield = unsigned(pes_on_host) > std::thread::hardware_concurrency() ? 1 : 256;
+  cpu::set_host_polls_per_yield(unsigned(pes_on_host) > std::thread::hardware_concurrency() ? 1 : 256);
   return make_cpu_memory(pes_on_host);
 }
 

@@ -7,6 +7,8 @@
 
 namespace causeway::cpu {
 
+Grid::~Grid() { sanitizer_acquire(&blocks_left); }  // of the workers that let go of it before
+
 Block::Block(Grid& g, unsigned number, char* memory) : grid(g), shared(memory) {
   const Index3 extent = g.shape.grid, size = g.shape.block;
   index = {number % extent.x, number / extent.x % extent.y, number / (extent.x * extent.y)};

@@ -18,6 +18,11 @@ struct StoreBuffer;
 
 /// A launch in execution: shared by all of its blocks.
 struct Grid {
+  Grid() = default;
+  ~Grid();
+  Grid(const Grid&) = delete;
+  Grid& operator=(const Grid&) = delete;
+
   std::shared_ptr<Kernel> kernel;
   LaunchShape shape;
   PeContext* pe = nullptr;

@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include <cstdint>
+#include <atomic>
 #include <cstring>
 
 namespace causeway::cpu {
@@ -51,11 +52,15 @@ void yield() {
   }
 }
 
-unsigned host_polls_per_yield = 64;
+namespace {
+std::atomic<unsigned> host_polls_per_yield{64};
+}
+
+void set_host_polls_per_yield(unsigned polls) { host_polls_per_yield.store(polls, std::memory_order_relaxed); }
 
 void pause_host() {
   static __thread unsigned polls = 0;
-  if (++polls < host_polls_per_yield) {
+  if (++polls < host_polls_per_yield.load(std::memory_order_relaxed)) {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #endif

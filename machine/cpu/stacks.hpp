@@ -10,7 +10,7 @@ void fresh_for_sanitizer(void* memory, size_t bytes);
 
 class StackPool {
  public:
-  explicit StackPool(size_t stack_bytes) : stack_bytes_(stack_bytes) {}
+  explicit StackPool(size_t stack_bytes);
   ~StackPool();
   StackPool(const StackPool&) = delete;
   StackPool& operator=(const StackPool&) = delete;

@@ -1,5 +1,7 @@
 // Switching between fibers of one OS thread: Boost fcontext, plus what AddressSanitizer and ThreadSanitizer must be told.
 #pragma once
+#include <causeway/machine/cpu/thread.hpp>
+
 #include <boost/context/detail/fcontext.hpp>
 
 #include <cstddef>
@@ -46,8 +48,9 @@ inline void arrived(boost::context::detail::transfer_t from) {
 /// Leaves `from` for `to`; returns when something switches back. A `last` switch ends `from`: it never returns.
 inline void switch_to(Coroutine& from, Coroutine& to, bool last = false) {
 #if CAUSEWAY_TSAN
-  // No synchronisation is implied by a switch: a missing barrier between GPU threads must stay visible as a race.
-  __tsan_switch_to_fiber(to.tsan, __tsan_switch_to_fiber_no_sync);
+  // No synchronisation is implied by a switch: a missing barrier between GPU threads must stay visible as a race. The
+  // simulator is one thread, and its business is another kind of defect.
+  __tsan_switch_to_fiber(to.tsan, simulated ? 0 : __tsan_switch_to_fiber_no_sync);
 #endif
 #if CAUSEWAY_ASAN
   void* fake_stack = nullptr;

@@ -35,7 +35,7 @@ void yield();
 /// A host thread's turn of a spin: a processor pause, now and then sched_yield (always, if there are more PEs than cores).
 void pause_host();
 /// Polls between two sched_yields of pause_host.
-extern unsigned host_polls_per_yield;
+void set_host_polls_per_yield(unsigned polls);
 void tick_slow();
 /// Called in every open loop of device code, so that a plain spin on a flag lets the thread it waits for run.
 #if defined(__SANITIZE_THREAD__) || defined(CAUSEWAY_TSAN)

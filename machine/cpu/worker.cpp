@@ -101,6 +101,7 @@ void Worker::yield() {
   Block& block = *fiber.home;
   const bool all_started = block.started >= block.threads;
   if (simulated || block.grid.failed || (all_started && ++block.yields > block.queued + 1)) {
+    sanitizer_release(&block.grid.failed);
     block.yields = 0;
     block.spinning = true;
     block.push(&fiber);
@@ -108,6 +109,7 @@ void Worker::yield() {
     return;
   }
   if (!block.runnable()) return;
+  sanitizer_release(&block.grid.failed);
   block.push(&fiber);
   Fiber* next = block.pop();
   if (next != &fiber) {
@@ -120,6 +122,7 @@ void Worker::yield() {
 
 void Worker::wait_at(const char* place) {
   Fiber& fiber = self();
+  sanitizer_release(&fiber.home->grid.failed);  // it may be dropped here, if the kernel fails
   fiber.state = FiberState::waiting;
   fiber.meets_at = place;
   go(fiber, simulated ? nullptr : fiber.home->pop(), false);
@@ -128,7 +131,7 @@ void Worker::wait_at(const char* place) {
 void Worker::end_fiber() {
   Fiber& fiber = self();
   Block& block = *fiber.home;
-  sanitizer_release(&block.grid);
+  sanitizer_release(&block.grid.failed);
   if (simulated) simulator_thread_ends(fiber);
   if (StackPool::overflowed(fiber.stack))
     fail_grid("a GPU thread used more stack than it has (set CAUSEWAY_CPU_STACK)");
@@ -145,6 +148,7 @@ void Worker::fail_grid(std::string_view why) {
   Fiber& fiber = self();
   Grid& grid = fiber.home->grid;
   grid.failed = true;
+  sanitizer_release(&grid.failed);
   // (No local may outlive this: the fiber is never resumed, so destructors would not run.)
   grid.operation->device->fail(fmt::format("{}, block ({},{},{}) thread ({},{},{})", why, fiber.block.x, fiber.block.y,
                                            fiber.block.z, fiber.thread.x, fiber.thread.y, fiber.thread.z));
@@ -187,13 +191,14 @@ bool Worker::retire(size_t number) {
     if (block.runnable()) return false;
     report_deadlock(block);
   }
+  sanitizer_acquire(&grid->failed);  // what its threads did comes before the end of what they used
   drop_fibers(block);
   if (simulated) simulator_block_ends(block);
   arenas_.push_back(block.shared);
   grid->operation->device->retire_threads(block.threads);
   blocks_.erase(blocks_.begin() + long(number));
-  sanitizer_acquire(grid.get());
   if (grid->blocks_left.fetch_sub(1) == 1) Operation::finish(grid->operation);
+  sanitizer_release(&grid->blocks_left);
   return true;
 }
 
