@@ -20,8 +20,6 @@ namespace causeway::machine {
 
 /// Data paths check their arguments: this is the machine to find mistakes on.
 constexpr bool kChecks = true;
-/// A copy by one thread is a memcpy; several threads take a contiguous share each.
-constexpr bool kBulkCopy = true;
 /// A wait looks at the clock, and for requests to report, once in so many polls (of about a microsecond).
 constexpr unsigned kPollsPerClock = 64;
 

@@ -17,7 +17,6 @@ constexpr bool kChecks = true;
 #else
 constexpr bool kChecks = false;
 #endif
-constexpr bool kBulkCopy = false;
 /// A wait looks at the clock once in so many polls: the clock costs more than a poll.
 constexpr unsigned kPollsPerClock = 1024;
 
@@ -187,7 +186,7 @@ template <class T>
 CAUSEWAY_DEVICE void store_copy(T* p, T v) {
   *reinterpret_cast<volatile T*>(p) = v;
 }
-// Copies by one call are the CPU machine's (kBulkCopy); here they exist so that one source compiles.
+// Copies by one call are the CPU machine's (rma/copy.hpp); here they exist so that one source compiles.
 CAUSEWAY_DEVICE void copy_to_peer(void*, const void*, size_t) {}
 CAUSEWAY_DEVICE void copy_from_peer(void*, const void*, size_t) {}
 
