@@ -1,26 +1,22 @@
 // Checks of arguments on the data path: always on the CPU machine, on CUDA in debug builds (CAUSEWAY_DEBUG or nvcc -G).
 // A failed check says so, leaves a record for the host, and the operation is skipped.
 #pragma once
-#include <causeway/machine/report_wait.hpp>
+#include <causeway/machine/report_misuse.hpp>
 #include <causeway/order/barrier.hpp>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace causeway::api {
 
-/// Prints and records a misuse of `name`; value and limit belong to the text.
-CAUSEWAY_DEVICE_OUT_OF_LINE void misuse(const DeviceWorld& world, const char* name, const char* problem,
-                                        long long value, long long limit) {
-#if defined(CAUSEWAY_CPU)
-  machine::note_misuse(name, problem, value, limit);
-#else
-  CAUSEWAY_DEVICE_PRINT("causeway: PE %d: %s: %s (value %lld, limit %lld); the call does nothing\n", world.pe, name,
-                        problem, value, limit);
-#endif
-  // A host thread has just been told; what kernels do wrong the host finds in the record.
-  if (!machine::on_host())
-    record_fault(world, name, problem, -1, nullptr, static_cast<uint64_t>(limit), static_cast<uint64_t>(value));
-}
+constexpr const char* kDestSymmetric = "dest must lie in the caller's symmetric heap (offset, heap bytes)";
+constexpr const char* kSourceSymmetric = "source must lie in the caller's symmetric heap (offset, heap bytes)";
+constexpr const char* kSignalSymmetric = "sig_addr must lie in the caller's symmetric heap (offset, heap bytes)";
+constexpr const char* kDestAligned = "dest must be a multiple of the element's size (address, size)";
+constexpr const char* kSourceAligned = "source must be a multiple of the element's size (address, size)";
+constexpr const char* kSignalAligned = "sig_addr must be a multiple of the element's size (address, size)";
+constexpr const char* kVariableAligned = "ivar must be a multiple of the element's size (address, size)";
+constexpr const char* kVariableSymmetric = "ivar must lie in the caller's symmetric heap (offset, heap bytes)";
 
 CAUSEWAY_DEVICE bool check_ready(const DeviceWorld& world, const char* name) {
   if (!machine::kChecks || world.pes > 0) return true;
@@ -53,6 +49,17 @@ CAUSEWAY_DEVICE bool check_aligned(const DeviceWorld& world, const char* name, c
   misuse(world, name, what,
          static_cast<long long>(reinterpret_cast<uint64_t>(address)), alignof(T));
   return false;
+}
+
+/// Every `stride`-th of `elements` elements of `size` bytes, from `address` on; strides of any sign.
+CAUSEWAY_DEVICE bool check_strided(const DeviceWorld& world, const char* name, const char* what, const void* address,
+                                   ptrdiff_t stride, size_t elements, size_t size) {
+  if (!machine::kChecks) return true;
+  if (!check_ready(world, name)) return false;
+  if (elements == 0) return true;
+  const ptrdiff_t last = static_cast<ptrdiff_t>((elements - 1) * size) * stride;
+  const char* first = static_cast<const char*>(address) + (last < 0 ? last : 0);
+  return check_symmetric(world, name, what, first, static_cast<uint64_t>(last < 0 ? -last : last) + size);
 }
 
 CAUSEWAY_DEVICE bool check_range(const DeviceWorld& world, const char* name, const char* what, int value, int low,

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """api/spec.py -> the public headers, the library's exported definitions, the golden symbol list.
 
-    gen.py OUT          writes OUT/nvshmem_api.h, OUT/nvshmemx_api.h, OUT/exports.inc
+    gen.py OUT          writes OUT/nvshmem_api.h, OUT/nvshmemx_api.h, OUT/types.h and, for each part of the library,
+                        OUT/exports_PART.inc
     gen.py --golden     rewrites api/symbols.txt
     gen.py --check      fails if api/symbols.txt does not match
     gen.py --report     how many of the names in api/reference_names.txt exist, by family
@@ -17,7 +18,8 @@ from typing import NamedTuple
 from spec import FUNCTIONS, OPS, SIZES, TYPES
 
 HERE = pathlib.Path(__file__).resolve().parent
-GROUPS = {"": "Thread", "_warp": "Warp", "_block": "Block"}
+GROUPS = {"": "Thread", "_warp": "Warp", "_block": "Block", "warpgroup": "Warpgroup", "block": "Block"}
+PARTS = ("move", "sync", "coll", "reduce")
 
 
 class Declaration(NamedTuple):
@@ -28,22 +30,19 @@ class Declaration(NamedTuple):
     device: str   # the body on the device: a call of api::
     host: str     # the body of the library's export: a call of host::; "" if defined by hand
     doc: str
-
-
-def argument_names(params):
-    return re.findall(r"(\w+)(?=,|$)", params)
+    part: str = ""
 
 
 def forms(op):
-    """(name part, element type, bytes of nelems) of every type and size that carries the operation."""
+    """(name part, element type, bytes of nelems, bytes of an element) of every type and size that carries the operation."""
     for typename, (ctype, groups) in TYPES.items():
-        if op.group in groups.split():
-            yield f"{typename}_" + op.name.replace("@", ""), ctype, f"nelems * sizeof({ctype})"
+        if set(op.group.split()) & set(groups.split()):
+            yield f"{typename}_" + op.name.replace("@", ""), ctype, f"nelems * sizeof({ctype})", f"sizeof({ctype})"
     if "n" in op.untyped:
         for bits in SIZES:
-            yield op.name.replace("@", str(bits)), "void", f"nelems * {bits // 8}"
+            yield op.name.replace("@", str(bits)), "void", f"nelems * {bits // 8}", str(bits // 8)
     if "m" in op.untyped:
-        yield op.name.replace("@", "mem"), "void", "nelems"
+        yield op.name.replace("@", "mem"), "void", "nelems", "1"
 
 
 def call_text(namespace, call, leading, trailing=""):
@@ -53,13 +52,16 @@ def call_text(namespace, call, leading, trailing=""):
     return f"::causeway::{namespace}::{name}({inner})"
 
 
-def scoped(where, ret, base, prefix, params, call, doc):
+def scoped(where, ret, base, prefix, params, call, doc, part):
     """All declarations of one operation of one type."""
     returns = "" if ret == "void" else "return "
     for place in where.split():
         if place in ("hd", "h"):
             yield Declaration("HD", ret, prefix + base, params, returns + call_text("api", call, "::causeway::Thread{}") + ";",
-                              returns + call_text("host", call, "") + ";", doc)
+                              returns + call_text("host", call, "") + ";", doc, part)
+        elif place in ("warpgroup", "block"):
+            yield Declaration("D", ret, prefix + base, params,
+                              returns + call_text("api", call, f"::causeway::{GROUPS[place]}{{}}") + ";", "", doc)
         elif place == "g":
             for suffix in ("_warp", "_block"):
                 yield Declaration("D", ret, f"nvshmemx_{base}{suffix}", params,
@@ -68,15 +70,16 @@ def scoped(where, ret, base, prefix, params, call, doc):
             name, arguments = re.fullmatch(r"(\w+)\((.*)\)", call).groups()
             host = call_text("host", f"{name}_on_stream({arguments})", "", "cstrm")
             yield Declaration("H", ret, f"nvshmemx_{base}_on_stream", (params + ", " if params else "") + "cudaStream_t cstrm",
-                              "", returns + host + ";", doc + " When the stream gets there.")
+                              "", returns + host + ";", doc + " When the stream gets there.", part)
 
 
 def declarations():
     for op in OPS:
-        for base, ctype, size in forms(op):
+        for base, ctype, size, element in forms(op):
             params = re.sub(r"\bT\b", ctype, op.params)
-            call = op.call.replace("BYTES", size)
-            yield from scoped(op.where, re.sub(r"\bT\b", ctype, op.ret), base, "nvshmem_", params, call, op.doc)
+            call = op.call.replace("BYTES", size).replace("ELEMENT", f"::causeway::Element<{element}>{{}}")
+            call = re.sub(r"\bT\b", ctype, call)
+            yield from scoped(op.where, re.sub(r"\bT\b", ctype, op.ret), base, "nvshmem_", params, call, op.doc, op.part)
     for function in FUNCTIONS:
         if function.where == "inline":
             yield Declaration("I", function.ret, function.name, function.params, "", "", function.doc)
@@ -85,10 +88,12 @@ def declarations():
         elif function.where == "h":
             returns = "" if function.ret == "void" else "return "
             yield Declaration("H", function.ret, function.name, function.params, "",
-                              returns + call_text("host", function.call.replace("host::", ""), "") + ";", function.doc)
+                              returns + call_text("host", function.call.replace("host::", ""), "") + ";", function.doc,
+                              function.part)
         else:
             prefix, base = re.fullmatch(r"(nvshmemx?_)(\w+)", function.name).groups()
-            yield from scoped(function.where, function.ret, base, prefix, function.params, function.call, function.doc)
+            yield from scoped(function.where, function.ret, base, prefix, function.params, function.call, function.doc,
+                              function.part)
 
 
 def render_header(prefix, all_declarations):
@@ -105,9 +110,20 @@ def render_header(prefix, all_declarations):
     return "\n".join(lines) + "\n"
 
 
-def render_exports(all_declarations):
+def render_types():
+    """The types by the groups of spec.py, for tests: X(name in the calls, C type)."""
+    lines = ["// Generated from api/spec.py by api/gen.py. Do not edit.", "#pragma once"]
+    for group in sorted({g for _, groups in TYPES.values() for g in groups.split()}):
+        members = " ".join(f"X({name}, {ctype})" for name, (ctype, groups) in TYPES.items() if group in groups.split())
+        lines.append(f"#define CAUSEWAY_TYPES_{group.upper()}(X) {members}")
+    return "\n".join(lines) + "\n"
+
+
+def render_exports(all_declarations, part):
     lines = ["// Generated from api/spec.py by api/gen.py. Do not edit."]
     for d in all_declarations:
+        if d.part != part:
+            continue
         if d.kind == "HD":  # the CPU machine's host side runs the device's code
             host, device = d.host.rstrip(";"), d.device.rstrip(";")
             lines.append(f"CAUSEWAY_EXPORT_HD({d.ret}, {d.name}, ({d.params}), {host}, {device})")
@@ -156,7 +172,9 @@ def main():
         out.mkdir(parents=True, exist_ok=True)
         write(out / "nvshmem_api.h", render_header("nvshmem_", everything))
         write(out / "nvshmemx_api.h", render_header(("nvshmemx_", "causeway_"), everything))
-        write(out / "exports.inc", render_exports(everything))
+        write(out / "types.h", render_types())
+        for part in PARTS:
+            write(out / f"exports_{part}.inc", render_exports(everything, part))
     else:
         sys.exit(__doc__)
 

@@ -1,7 +1,8 @@
-// See host_check.hpp.
-#include <causeway/api/host_check.hpp>
+// See host/check.hpp.
+#include <causeway/api/host/check.hpp>
 #include <causeway/base/error.hpp>
 #include <causeway/heap/heap_view.hpp>
+#include <causeway/runtime/machine_host.hpp>
 #include <causeway/runtime/pe_state.hpp>
 #include <causeway/runtime/world.hpp>
 #include <causeway/signal/comparison.hpp>
@@ -58,14 +59,18 @@ const DeviceWorld& check_signal(const char* call, const uint64_t* word, int oper
   return world;
 }
 
-const DeviceWorld& check_wait(const char* call, const void* variable, size_t bytes, int comparison) {
+const DeviceWorld& check_waits(const char* call, const void* variables, size_t count, size_t bytes, int comparison) {
   World& world = world_of(call);
   world.require_bound(call);
-  check_symmetric(world, "ivar", variable, bytes);
-  check_alignment(call, "ivar", variable, bytes);
+  check_symmetric(world, "ivar", variables, count * bytes);
+  check_alignment(call, "ivar", variables, bytes);
   if (comparison < cmp_eq || comparison > cmp_ge)
     fail(Status::invalid_value, "cmp is {}: must be one of NVSHMEM_CMP_* (0 to 5)", comparison);
   return world.device_world();
+}
+
+const DeviceWorld& check_wait(const char* call, const void* variable, size_t bytes, int comparison) {
+  return check_waits(call, variable, 1, bytes, comparison);
 }
 
 const DeviceWorld& check_team(const char* call, int team) {
@@ -79,13 +84,38 @@ int team_size(const char* call, int team) {
   return find_team(world_of(call), team).pes;
 }
 
-const DeviceWorld& check_collective(const char* call, int team, const void* dest, size_t dest_bytes, const void* source,
-                                    size_t source_bytes) {
-  const DeviceWorld& device_world = check_team(call, team);
+const DeviceWorld& check_strided(const char* call, const char* argument, const void* address, ptrdiff_t stride,
+                                 size_t elements, size_t size, int pe) {
+  World& world = world_of(call);
+  world.require_bound(call);
+  check_pe(world, pe);
+  if (elements == 0) return world.device_world();
+  const ptrdiff_t last = ptrdiff_t((elements - 1) * size) * stride;
+  const char* first = static_cast<const char*>(address) + (last < 0 ? last : 0);
+  check_symmetric(world, argument, first, size_t(last < 0 ? -last : last) + size);
+  return world.device_world();
+}
+
+void check_device_memory(const char*, const char* argument, const void* address) {
+  if (address && !machine_host::device_reaches(address))
+    fail(Status::invalid_value, "{} is {}: must be memory that the device can reach (its own, pinned or registered)",
+         argument, address);
+}
+
+void check_places(const char* call, const void* dest, size_t dest_bytes, const void* source, size_t source_bytes) {
   World& world = world_of(call);
   check_symmetric(world, "dest", dest, dest_bytes);
   check_symmetric(world, "source", source, source_bytes);
-  return device_world;
+}
+
+void check_apart(const char* call, const void* dest, size_t dest_bytes, const void* source, size_t source_bytes,
+                 bool in_place) {
+  check_places(call, dest, dest_bytes, source, source_bytes);
+  const auto to = reinterpret_cast<uint64_t>(dest), from = reinterpret_cast<uint64_t>(source);
+  if (dest_bytes == 0 || source_bytes == 0 || (in_place && to == from)) return;
+  if (to < from + source_bytes && from < to + dest_bytes)
+    fail(Status::invalid_value, "dest {} and source {} overlap: they must {}not overlap", dest, source,
+         in_place ? "be the same or " : "");
 }
 
 void check_root(const char* call, int team, int root) {
@@ -105,13 +135,11 @@ void check_faults(const char* call) {
 int own_pe() { return world_or_null() ? world_or_null()->pe() : -1; }
 int all_pes() { return world_or_null() ? world_or_null()->pes() : -1; }
 
-StridedSet known_set(int team) {
+Members known_members(int team) {
   World* world = world_or_null();
   if (!world) return {};
-  if (!world->bound())
-    return team >= 0 && team < kPredefinedTeams ? predefined_team(world->placement(), world->pe(), team) : StridedSet{};
-  const TeamView* view = world->teams().find(team);
-  return view ? world->teams().set_of(*view) : StridedSet{};
+  if (!world->bound()) return predefined_team(world->placement(), world->pe(), team);
+  return world->teams().find(team) ? world->teams().members(team) : Members{};
 }
 
 void* reachable(const void* local, int pe) {

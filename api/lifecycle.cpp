@@ -89,6 +89,10 @@ CAUSEWAY_EXPORT int nvshmemx_init_attr(unsigned int flags, nvshmemx_init_attr_t*
   });
 }
 
+CAUSEWAY_EXPORT int nvshmemx_hostlib_init_attr(unsigned int flags, nvshmemx_init_attr_t* attributes) {
+  return nvshmemx_init_attr(flags, attributes);
+}
+
 CAUSEWAY_EXPORT int nvshmemx_get_uniqueid(nvshmemx_uniqueid_t* uniqueid) {
   return guard("nvshmemx_get_uniqueid", [&] {
     if (!uniqueid) fail(Status::invalid_value, "uniqueid must not be null");
@@ -119,6 +123,8 @@ CAUSEWAY_EXPORT void nvshmem_finalize() {
     if (--state.inits == 0) state.world.reset();
   });
 }
+
+CAUSEWAY_EXPORT void nvshmemx_hostlib_finalize() { nvshmem_finalize(); }
 
 CAUSEWAY_EXPORT void nvshmem_global_exit(int status) {
   if (World* world = world_or_null()) world->bootstrap().global_exit(status);

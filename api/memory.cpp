@@ -74,3 +74,65 @@ CAUSEWAY_EXPORT void nvshmem_free(void* ptr) {
     world.free(ptr, call_site(caller));
   });
 }
+
+CAUSEWAY_EXPORT void* nvshmem_realloc(void* ptr, size_t size) {
+  const void* caller = __builtin_return_address(0);
+  if (!ptr) return allocate("nvshmem_realloc", size, 1, false, caller);
+  void* moved = nullptr;
+  guard("nvshmem_realloc", [&] {
+    World& world = world_of("nvshmem_realloc");
+    world.require_bound("nvshmem_realloc");
+    machine_host::synchronize_device();
+    if (size == 0) return world.free(ptr, call_site(caller));
+    moved = world.heap().reallocate(ptr, size, call_site(caller), machine_host::copy);
+    world.heap_grew();
+    world.bootstrap().barrier("nvshmem_realloc");  // no peer writes to a block that is still being filled
+  });
+  return moved;
+}
+
+CAUSEWAY_EXPORT int causeway_heap_info(size_t* mapped, size_t* used, size_t* largest) {
+  return guard("causeway_heap_info", [&] {
+    World& world = world_of("causeway_heap_info");
+    world.require_bound("causeway_heap_info");
+    if (mapped) *mapped = world.heap().bytes();
+    if (used) *used = world.heap().allocator().bytes_used();
+    if (largest) *largest = world.heap().allocator().largest_free();
+  });
+}
+
+// ---------------------------------------------------------------- the program's own memory
+
+CAUSEWAY_EXPORT int nvshmemx_buffer_register(void* addr, size_t length) {
+  return guard("nvshmemx_buffer_register", [&] { world_of("nvshmemx_buffer_register").register_local(addr, length); });
+}
+CAUSEWAY_EXPORT int nvshmemx_buffer_unregister(void* addr) {
+  return guard("nvshmemx_buffer_unregister", [&] { world_of("nvshmemx_buffer_unregister").unregister_local(addr); });
+}
+CAUSEWAY_EXPORT void nvshmemx_buffer_unregister_all() {
+  guard("nvshmemx_buffer_unregister_all", [&] { world_of("nvshmemx_buffer_unregister_all").unregister_all(); });
+}
+
+CAUSEWAY_EXPORT void* nvshmemx_buffer_register_symmetric(void* ptr, size_t size, int flags) {
+  const void* caller = __builtin_return_address(0);
+  void* made = nullptr;
+  guard("nvshmemx_buffer_register_symmetric", [&] {
+    World& world = world_of("nvshmemx_buffer_register_symmetric");
+    if (flags != 0) fail(Status::invalid_value, "flags are {:#x}: must be 0", flags);
+    world.bind();
+    void* place = world.heap().adopt(ptr, size, call_site(caller));
+    world.heap_grew();
+    world.bootstrap().barrier("nvshmemx_buffer_register_symmetric");
+    made = place;
+  });
+  return made;
+}
+CAUSEWAY_EXPORT int nvshmemx_buffer_unregister_symmetric(void* ptr, size_t size) {
+  const void* caller = __builtin_return_address(0);
+  return guard("nvshmemx_buffer_unregister_symmetric", [&] {
+    World& world = world_of("nvshmemx_buffer_unregister_symmetric");
+    world.require_bound("nvshmemx_buffer_unregister_symmetric");
+    machine_host::synchronize_device();
+    world.heap().release(ptr, size, call_site(caller));
+  });
+}

@@ -7,33 +7,34 @@ from typing import NamedTuple
 
 # ------------------------------------------------------------------ types
 # Groups are the tables of the specification:
-#   r  data movement     w  wait and test     s  sum
+#   r  data movement     w  wait and test        s  sum, product, minimum, maximum      b  and, or, xor over a team
+#   a  atomics           e  atomic set, fetch, swap         x  atomic and, or, xor       f  atomic add of floating point
 TYPES = {
     "bfloat16":  ("__nv_bfloat16",      "r s"),
     "half":      ("half",               "r s"),
-    "float":     ("float",              "r s"),
-    "double":    ("double",             "r s"),
+    "float":     ("float",              "r s e f"),
+    "double":    ("double",             "r s e f"),
     "char":      ("char",               "r s"),
     "schar":     ("signed char",        "r s"),
     "short":     ("short",              "r w s"),
-    "int":       ("int",                "r w s"),
-    "long":      ("long",               "r w s"),
-    "longlong":  ("long long",          "r w s"),
-    "uchar":     ("unsigned char",      "r s"),
-    "ushort":    ("unsigned short",     "r w s"),
-    "uint":      ("unsigned int",       "r w s"),
-    "ulong":     ("unsigned long",      "r w s"),
-    "ulonglong": ("unsigned long long", "r w s"),
-    "int8":      ("int8_t",             "r s"),
-    "int16":     ("int16_t",            "r s"),
-    "int32":     ("int32_t",            "r w s"),
-    "int64":     ("int64_t",            "r w s"),
-    "uint8":     ("uint8_t",            "r s"),
-    "uint16":    ("uint16_t",           "r s"),
-    "uint32":    ("uint32_t",           "r w s"),
-    "uint64":    ("uint64_t",           "r w s"),
-    "size":      ("size_t",             "r w s"),
-    "ptrdiff":   ("ptrdiff_t",          "r w"),
+    "int":       ("int",                "r w s a e"),
+    "long":      ("long",               "r w s a e"),
+    "longlong":  ("long long",          "r w s a e"),
+    "uchar":     ("unsigned char",      "r s b"),
+    "ushort":    ("unsigned short",     "r w s b"),
+    "uint":      ("unsigned int",       "r w s b a e x"),
+    "ulong":     ("unsigned long",      "r w s b a e x"),
+    "ulonglong": ("unsigned long long", "r w s b a e x"),
+    "int8":      ("int8_t",             "r s b"),
+    "int16":     ("int16_t",            "r s b"),
+    "int32":     ("int32_t",            "r w s b a e x"),
+    "int64":     ("int64_t",            "r w s b a e x"),
+    "uint8":     ("uint8_t",            "r s b"),
+    "uint16":    ("uint16_t",           "r s b"),
+    "uint32":    ("uint32_t",           "r w s b a e x"),
+    "uint64":    ("uint64_t",           "r w s b a e x"),
+    "size":      ("size_t",             "r w s b a e"),
+    "ptrdiff":   ("ptrdiff_t",          "r w s a e"),
 }
 SIZES = (8, 16, 32, 64, 128)
 
@@ -44,13 +45,16 @@ class Op(NamedTuple):
     group: str     # the types that carry it
     ret: str
     params: str    # T is the element type
-    call: str      # what api/dispatch.hpp and api/host.hpp call it, with its arguments; BYTES is nelems in bytes
+    call: str      # what api/dispatch.hpp and api/host_ops.hpp call it, with its arguments; BYTES is nelems in bytes,
+                   # ELEMENT the element's size as an argument
     where: str     # hd host and device | s on stream | g warp and block
     doc: str
     untyped: str = ""   # n: also by size, m: also by bytes
+    part: str = "move"  # the unit of the library that exports it: move, sync, coll or reduce
 
 
 MOVE = "T* dest, const T* source, size_t nelems, int pe"
+STRIDED = "T* dest, const T* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe"
 SIGNAL = "T* dest, const T* source, size_t nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe"
 TEAM = "nvshmem_team_t team, T* dest, const T* source, size_t nelems"
 
@@ -68,22 +72,118 @@ OPS = [
        "Starts a put (1.5, 9.6.1): source may be reused, and the data are delivered, after quiet.", "n m"),
     Op("get@_nbi", "r", "void", MOVE, "get_nbi(dest, source, BYTES, pe)", "hd s g",
        "Starts a get (1.5, 9.6.2): dest is filled after quiet.", "n m"),
+    Op("iput@", "r", "void", STRIDED, "iput(ELEMENT, dest, source, dst, sst, nelems, pe)", "hd s g",
+       "Copies element i from source + i * sst to dest + i * dst at pe (1.5, 9.5.2): strides in elements, of any sign. "
+       "dest: symmetric.", "n"),
+    Op("iget@", "r", "void", STRIDED, "iget(ELEMENT, dest, source, dst, sst, nelems, pe)", "hd s g",
+       "Copies element i from source + i * sst at pe to dest + i * dst (1.5, 9.5.5): strides in elements, of any sign. "
+       "source: symmetric.", "n"),
     Op("put@_signal", "r", "void", SIGNAL, "put_signal(dest, source, BYTES, sig_addr, signal, sig_op, pe)", "hd s g",
        "Puts, then updates sig_addr at the same pe by sig_op (NVSHMEM_SIGNAL_SET, _ADD): who sees the signal sees the "
        "data (1.5, 9.8.3). dest, sig_addr: symmetric.", "n m"),
     Op("put@_signal_nbi", "r", "void", SIGNAL, "put_signal_nbi(dest, source, BYTES, sig_addr, signal, sig_op, pe)",
        "hd s g", "Starts a put with signal (1.5, 9.8.4): source may be reused after quiet.", "n m"),
+]
+
+# ---- atomics
+ATOMIC = "One atomic operation on dest at pe, whoever else updates it; orders nothing (1.5, 9.7). dest: symmetric"
+FETCH = ATOMIC + ". Returns what was there before."
+NBI = ATOMIC + ". *fetch is what was there before, after quiet (1.5, 9.7.2)."
+OPS += [
+    Op("atomic_fetch", "e", "T", "const T* source, int pe", "atomic_fetch(source, pe)", "hd",
+       "Loads source at pe atomically (1.5, 9.7.1.1). source: symmetric.", part="sync"),
+    Op("atomic_fetch_nbi", "e", "void", "T* fetch, const T* source, int pe", "atomic_fetch_nbi(fetch, source, pe)",
+       "hd s", "Starts an atomic load of source at pe: *fetch has it after quiet (1.5, 9.7.2.1).", part="sync"),
+    Op("atomic_set", "e", "void", "T* dest, T value, int pe", "atomic_set(dest, value, pe)", "hd s",
+       "Stores value atomically. " + ATOMIC + ".", part="sync"),
+    Op("atomic_compare_swap", "a", "T", "T* dest, T cond, T value, int pe", "atomic_compare_swap(dest, cond, value, pe)",
+       "hd", "Stores value if dest is cond. " + FETCH, part="sync"),
+    Op("atomic_compare_swap_nbi", "a", "void", "T* fetch, T* dest, T cond, T value, int pe",
+       "atomic_compare_swap_nbi(fetch, dest, cond, value, pe)", "hd s", "Stores value if dest is cond. " + NBI, part="sync"),
+]
+for verb, group, functor, what in (("swap", "e", "Swap", "Stores value"), ("add", "a f", "Add", "Adds value"),
+                                   ("and", "x", "And", "Ands value into it"), ("or", "x", "Or", "Ors value into it"),
+                                   ("xor", "x", "Xor", "Xors value into it")):
+    update = f"::causeway::Atomic{functor}{{}}, "
+    if verb != "swap":
+        OPS.append(Op(f"atomic_{verb}", group, "void", "T* dest, T value, int pe",
+                      f"atomic_update({update}dest, value, pe)", "hd s", f"{what}. {ATOMIC}.", part="sync"))
+    fetching = verb if verb == "swap" else f"fetch_{verb}"
+    OPS += [Op(f"atomic_{fetching}", group, "T", "T* dest, T value, int pe", f"atomic_update({update}dest, value, pe)",
+               "hd", f"{what}. {FETCH}", part="sync"),
+            Op(f"atomic_{fetching}_nbi", group, "void", "T* fetch, T* dest, T value, int pe",
+               f"atomic_update_nbi({update}fetch, dest, value, pe)", "hd s", f"{what}. {NBI}", part="sync")]
+ADD_ONE = "::causeway::AtomicAdd{}, "
+OPS += [
+    Op("atomic_inc", "a", "void", "T* dest, int pe", f"atomic_update({ADD_ONE}dest, static_cast<T>(1), pe)", "hd s",
+       f"Adds 1. {ATOMIC}.", part="sync"),
+    Op("atomic_fetch_inc", "a", "T", "T* dest, int pe", f"atomic_update({ADD_ONE}dest, static_cast<T>(1), pe)", "hd",
+       f"Adds 1. {FETCH}", part="sync"),
+    Op("atomic_fetch_inc_nbi", "a", "void", "T* fetch, T* dest, int pe",
+       f"atomic_update_nbi({ADD_ONE}fetch, dest, static_cast<T>(1), pe)", "hd s", f"Adds 1. {NBI}", part="sync"),
+]
+
+# ---- waits and tests
+OPS += [
     Op("wait_until", "w", "void", "T* ivar, int cmp, T value", "wait_until(ivar, cmp, value)", "hd s",
-       "Waits until the caller's *ivar compares so with value (1.5, 9.9.1); what its writer released is then visible."),
+       "Waits until the caller's *ivar compares so with value (1.5, 9.9.1); what its writer released is then visible.",
+       part="sync"),
     Op("test", "w", "int", "T* ivar, int cmp, T value", "test(ivar, cmp, value)", "hd",
-       "1 if the caller's *ivar compares so with value, else 0 (1.5, 9.9.8)."),
+       "1 if the caller's *ivar compares so with value, else 0 (1.5, 9.9.8).", part="sync"),
+]
+for vector, value, each in (("", "T value", "value"), ("_vector", "T* values", "its element of values")):
+    them = f"the nelems ivars, those with a status other than 0 left out (status may be null), compare so with {each}"
+    argument = value.split()[-1]
+    for verb, ret, extra, doc, where in (
+            ("wait_until_all", "void", "", f"Waits until all of {them} (1.5, 9.9.2).", "hd s"),
+            ("wait_until_any", "size_t", "", f"Waits until one of {them}, and returns its number; SIZE_MAX at once if none "
+             "takes part (1.5, 9.9.3).", "hd"),
+            ("wait_until_some", "size_t", "size_t* indices, ", f"Waits until some of {them}; their numbers to indices, "
+             "returns how many; 0 at once if none takes part (1.5, 9.9.4).", "hd"),
+            ("test_all", "int", "", f"1 if all of {them}, else 0 (1.5, 9.9.9).", "hd"),
+            ("test_any", "size_t", "", f"The number of one of {them}, or SIZE_MAX (1.5, 9.9.10).", "hd"),
+            ("test_some", "size_t", "size_t* indices, ", f"The numbers of {them} to indices; how many (1.5, 9.9.11).",
+             "hd")):
+        indices = "indices, " if extra else ""
+        OPS.append(Op(verb + vector, "w", ret, f"T* ivars, size_t nelems, {extra}const int* status, int cmp, {value}",
+                      f"{verb}{vector}(ivars, nelems, {indices}status, cmp, {argument})", where, doc, part="sync"))
+
+# ---- collectives
+OPS += [
     Op("broadcast@", "r", "int", TEAM + ", int PE_root", "broadcast(team, dest, source, BYTES, PE_root)", "hd s g",
        "Copies source of team member PE_root to dest of every member (1.5, 9.11.6). Called by all members; dest, source: "
-       "symmetric. 0 on success.", "m"),
+       "symmetric. 0 on success.", "m", "coll"),
     Op("fcollect@", "r", "int", TEAM, "fcollect(team, dest, source, BYTES)", "hd s g",
-       "Concatenates the members' sources, nelems each, in member order in every dest (1.5, 9.11.7).", "m"),
-    Op("sum_reduce", "s", "int", TEAM, "sum_reduce(team, dest, source, nelems)", "hd s g",
-       "Adds the members' sources element by element into every dest: the same bits everywhere (1.5, 9.11.9)."),
+       "Concatenates the members' sources, nelems each, in member order in every dest (1.5, 9.11.7).", "m", "coll"),
+    Op("collect@", "r", "int", TEAM, "collect(team, dest, source, BYTES)", "hd s g",
+       "Concatenates the members' sources, of as many elements as each gives, in member order in every dest "
+       "(1.5, 9.11.7).", "m", "coll"),
+    Op("alltoall@", "r", "int", TEAM, "alltoall(team, dest, source, BYTES)", "hd s g",
+       "Block j (nelems) of member i's source becomes block i of member j's dest (1.5, 9.11.8). dest and source do not "
+       "overlap.", "m", "coll"),
+    Op("alltoalls@", "r", "int", "nvshmem_team_t team, T* dest, const T* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems",
+       "alltoalls(ELEMENT, team, dest, source, dst, sst, nelems)", "hd s g",
+       "alltoall of elements that lie dst and sst (at least 1) elements apart (1.5, 9.11.8).", "m", "coll"),
+]
+REDUCED = ("element by element into every dest: the same bits everywhere (1.5, 9.11.9). In place or not overlapping. half "
+           "and bfloat16 are combined in float.")
+for operator, group, functor, what in (("sum", "s", "Sum", "Adds"), ("prod", "s", "Prod", "Multiplies"),
+                                       ("min", "s", "Min", "Takes the least of"), ("max", "s", "Max", "Takes the greatest of"),
+                                       ("and", "b", "And", "Ands"), ("or", "b", "Or", "Ors"), ("xor", "b", "Xor", "Xors")):
+    tag = f"::causeway::{functor}{{}}, "
+    OPS += [
+        Op(f"{operator}_reduce", group, "int", TEAM, f"reduce({tag}team, dest, source, nelems)", "hd s g",
+           f"{what} the members' sources {REDUCED}", part="reduce"),
+        Op(f"{operator}_reducescatter", group, "int", TEAM, f"reducescatter({tag}team, dest, source, nelems)", "hd s g",
+           f"{what} the members' sources of nelems elements a member; member k gets part k in its dest. In place all of "
+           "source is overwritten.", part="reduce"),
+    ]
+OPS += [
+    Op("sum_inscan", "s", "int", TEAM, "sum_scan(team, dest, source, nelems, true)", "hd s g",
+       "Adds the sources of the members up to the caller, element by element (1.6, 9.11.10).", part="reduce"),
+    Op("sum_exscan", "s", "int", TEAM, "sum_scan(team, dest, source, nelems, false)", "hd s g",
+       "Adds the sources of the members before the caller, element by element; 0 for the first (1.6, 9.11.11).",
+       part="reduce"),
 ]
 
 
@@ -92,9 +192,11 @@ class Function(NamedTuple):
     name: str
     ret: str
     params: str
-    where: str     # h host | hd host and device | g warp and block | s on stream | inline: defined in a header
+    where: str     # h host | hd host and device | g warp and block | s on stream | warpgroup, block: that scope alone |
+                   # inline: defined in a header
     call: str      # "" : defined by hand in the library
     doc: str
+    part: str = "sync"
 
 
 V = "void"
@@ -115,6 +217,9 @@ FUNCTIONS = [
              "const int myrank, const int nranks, const nvshmemx_uniqueid_t* uniqueid, nvshmemx_init_attr_t* attr", "h",
              "", "Fills init attributes for NVSHMEMX_INIT_WITH_UNIQUEID. 0 on success."),
     Function("nvshmemx_init_status", "int", "", "h", "", "How far this PE is initialised: nvshmemx_init_status_t."),
+    Function("nvshmemx_hostlib_init_attr", "int", "unsigned int flags, nvshmemx_init_attr_t* attributes", "h", "",
+             "nvshmemx_init_attr, for programs that use the host library alone."),
+    Function("nvshmemx_hostlib_finalize", V, "", "h", "", "nvshmem_finalize, for programs that use the host library alone."),
     # --- queries
     Function("nvshmem_my_pe", "int", "", "hd", "my_pe()", "The caller's PE number (1.5, 9.1.6); -1 before init."),
     Function("nvshmem_n_pes", "int", "", "hd", "n_pes()", "The number of PEs (1.5, 9.1.7); -1 before init."),
@@ -134,6 +239,26 @@ FUNCTIONS = [
     Function("nvshmem_free", V, "void* ptr", "h", "", "Gives symmetric memory back (1.5, 9.3.1): collective."),
     Function("nvshmem_ptr", "void*", "const void* dest, int pe", "hd", "ptr(dest, pe)",
              "An address by which dest at pe can be loaded and stored directly, or null (1.5, 9.3.5)."),
+    Function("nvshmem_realloc", "void*", "void* ptr, size_t size", "h", "",
+             "Symmetric memory of another size with the old contents, as far as they fit (1.5, 9.3.1): collective. Null "
+             "ptr: nvshmem_malloc; size 0: nvshmem_free. Null on failure, ptr is then as before."),
+    Function("nvshmemx_mc_ptr", "void*", "nvshmem_team_t team, const void* ptr", "hd", "mc_ptr(team, ptr)",
+             "A multicast address of ptr for the team's PEs, or null where there is no multicast (there is none)."),
+    Function("nvshmemx_buffer_register", "int", "void* addr, size_t length", "h", "",
+             "Makes the caller's own memory [addr, addr + length) known, so that kernels may use it as the local side of "
+             "operations: host memory becomes reachable by the device. Registered ranges do not overlap. 0 on success."),
+    Function("nvshmemx_buffer_unregister", "int", "void* addr", "h", "",
+             "Takes back nvshmemx_buffer_register of the range that begins at addr. 0 on success."),
+    Function("nvshmemx_buffer_unregister_all", V, "", "h", "", "nvshmemx_buffer_unregister of all ranges."),
+    Function("nvshmemx_buffer_register_symmetric", "void*", "void* ptr, size_t size, int flags", "h", "",
+             "Maps memory that the program has allocated into the symmetric heap; returns its symmetric address, null on "
+             "failure. Collective: the same size everywhere, flags 0. ptr: whole pages of memory that can be shared "
+             "(cuMemCreate with a POSIX file descriptor; on the CPU machine also cudaMalloc of 4 MiB or more)."),
+    Function("nvshmemx_buffer_unregister_symmetric", "int", "void* ptr, size_t size", "h", "",
+             "Takes back nvshmemx_buffer_register_symmetric, given its result: collective. 0 on success."),
+    Function("causeway_heap_info", "int", "size_t* mapped, size_t* used, size_t* largest", "h", "",
+             "Bytes of the caller's symmetric heap: mapped so far, given out, and the largest block it has without "
+             "growing. Each may be null. 0 on success."),
     # --- teams
     Function("nvshmem_team_my_pe", "int", "nvshmem_team_t team", "hd", "team_my_pe(team)",
              "The caller's number in the team, -1 if it is no member (1.5, 9.4.1)."),
@@ -147,6 +272,20 @@ FUNCTIONS = [
              "const nvshmem_team_config_t* config, long config_mask, nvshmem_team_t* new_team", "h", "",
              "Makes a team of PEs PE_start, PE_start + PE_stride, ... of the parent (1.5, 9.4.5). Called by all of the "
              "parent; others than members get NVSHMEM_TEAM_INVALID. 0 on success."),
+    Function("nvshmem_team_split_2d", "int",
+             "nvshmem_team_t parent_team, int xrange, const nvshmem_team_config_t* xaxis_config, long xaxis_mask, "
+             "nvshmem_team_t* xaxis_team, const nvshmem_team_config_t* yaxis_config, long yaxis_mask, "
+             "nvshmem_team_t* yaxis_team", "h", "",
+             "Lays the parent out in rows of xrange PEs: the caller's row becomes xaxis_team, its column yaxis_team "
+             "(1.5, 9.4.6). Called by all of the parent. 0 on success; on failure all get NVSHMEM_TEAM_INVALID."),
+    Function("nvshmem_team_get_config", V, "nvshmem_team_t team, nvshmem_team_config_t* config", "h", "",
+             "The configuration that the team was made with (1.5, 9.4.3)."),
+    Function("nvshmemx_team_get_uniqueid", "int", "nvshmemx_team_uniqueid_t* uniqueid", "h", "",
+             "Makes an id for nvshmemx_team_init; pass it to the PEs that are to meet. 0 on success."),
+    Function("nvshmemx_team_init", "int",
+             "nvshmem_team_t* team, nvshmem_team_config_t* config, long config_mask, int npes, int pe_idx_in_team", "h", "",
+             "Makes a team of any npes PEs, called by those alone: each gives its own number in the team, and "
+             "config->uniqueid (with NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID) says whom it meets. 0 on success."),
     Function("nvshmem_team_destroy", V, "nvshmem_team_t team", "h", "", "Gives a team back (1.5, 9.4.7)."),
     # --- order
     Function("nvshmem_fence", V, "", "hd", "fence()", "Orders earlier puts to each PE before later ones (1.5, 9.10.1)."),
@@ -160,6 +299,13 @@ FUNCTIONS = [
     Function("nvshmem_team_sync", "int", "nvshmem_team_t team", "hd g s", "team_sync(team)",
              "Meets; shows earlier stores, without completing other operations (1.5, 9.11.4). 0 on success."),
     Function("nvshmem_sync_all", V, "", "hd g s", "sync_all()", "nvshmem_team_sync of all PEs (1.5, 9.11.2)."),
+    Function("nvshmemx_barrier_warpgroup", "int", "nvshmem_team_t team", "warpgroup", "barrier(team)",
+             "nvshmem_barrier, called by the 128 threads of a warpgroup."),
+    Function("nvshmemx_double2_maxloc_reduce_block", "int",
+             "nvshmem_team_t team, double2* dest, const double2* source, size_t nreduce", "block",
+             "reduce(::causeway::MaxLoc{}, team, dest, source, nreduce)",
+             "Of each element {value, place}: the greatest value of all members with the least of its places. Called by "
+             "all threads of the block."),
     # --- signals
     Function("nvshmem_signal_fetch", "uint64_t", "uint64_t* sig_addr", "hd", "signal_fetch(sig_addr)",
              "The caller's own signal word (1.5, 9.8.5)."),

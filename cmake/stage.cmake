@@ -5,13 +5,13 @@ file(MAKE_DIRECTORY ${CAUSEWAY_INCLUDE}/causeway/generated)
 foreach(entry nvshmem.h nvshmemx.h nvshmem_host.h host non_abi)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/include/${entry} ${CAUSEWAY_INCLUDE}/${entry} SYMBOLIC)
 endforeach()
-foreach(folder api backend base bootstrap coll emulator heap machine order rma runtime signal team tools)
+foreach(folder amo api backend base bootstrap coll emulator heap machine order rma runtime signal team tools)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder} ${CAUSEWAY_INCLUDE}/causeway/${folder} SYMBOLIC)
 endforeach()
 
 set(generated ${CAUSEWAY_INCLUDE}/causeway/generated)
 add_custom_command(
-  OUTPUT ${generated}/nvshmem_api.h ${generated}/nvshmemx_api.h ${generated}/exports.inc ${generated}/stamp
+  OUTPUT ${generated}/nvshmem_api.h ${generated}/nvshmemx_api.h ${generated}/stamp
   COMMAND ${CMAKE_COMMAND} -E env PYTHONDONTWRITEBYTECODE=1 ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/api/gen.py ${generated}
   COMMAND ${CMAKE_COMMAND} -E touch ${generated}/stamp
   DEPENDS ${PROJECT_SOURCE_DIR}/api/gen.py ${PROJECT_SOURCE_DIR}/api/spec.py

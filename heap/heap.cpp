@@ -78,13 +78,27 @@ void Heap::reserve(size_t wanted) {
 void Heap::grow(size_t bytes) {
   std::string error;
   std::unique_ptr<Segment> mine;
-  UniqueFd exported;
   if (bytes > stride_ - bytes_) {
     error = fmt::format("the heap cannot grow by {} bytes: {} are mapped and a heap ends at {} (CAUSEWAY_HEAP_STRIDE)",
                         bytes, bytes_, stride_);
   } else {
     try {
       mine = memory_.make(bytes);
+    } catch (const Error& failure) {
+      error = failure.what();
+    }
+  }
+  const uint64_t begin = bytes_;
+  map_everywhere(std::move(mine), std::move(error), bytes, bytes);
+  allocator_.add(begin, bytes);
+}
+
+void Heap::map_everywhere(std::unique_ptr<Segment> mine, std::string error, size_t bytes, size_t step) {
+  UniqueFd exported;
+  uint64_t offset = 0;
+  if (error.empty()) {
+    try {
+      offset = mine->offset();
       exported = memory_.export_segment(*mine);
     } catch (const Error& failure) {
       error = failure.what();
@@ -92,12 +106,14 @@ void Heap::grow(size_t bytes) {
   }
   agree_on_success(bootstrap_, error, "making a heap segment");
 
+  const auto offsets = bootstrap_.allgather(std::as_bytes(std::span(&offset, 1)), "passing heap segments");
   auto fds = exchange_fds(bootstrap_, exported.get(), "passing heap segments");
   std::vector<Mapping> mapped;
   try {
     for (size_t pe = 0; pe < fds.size(); ++pe) {
       const bool own = int(pe) == bootstrap_.pe();
-      Mapping mapping{own ? std::move(mine) : memory_.import_segment(std::move(fds[pe]), bytes),
+      std::memcpy(&offset, offsets[pe].data(), sizeof offset);
+      Mapping mapping{own ? std::move(mine) : memory_.import_segment(std::move(fds[pe]), bytes, offset),
                       reinterpret_cast<char*>(base_ + pe * stride_ + bytes_)};
       memory_.map(*mapping.segment, mapping.place);
       mapped.push_back(std::move(mapping));
@@ -112,8 +128,7 @@ void Heap::grow(size_t bytes) {
     throw;
   }
   for (auto& mapping : mapped) mappings_.push_back(std::move(mapping));
-  allocator_.add(bytes_, bytes);
-  bytes_ += bytes;
+  bytes_ += step;
 }
 
 void Heap::agree(const std::string& what, const std::string& site) {
@@ -133,6 +148,12 @@ void Heap::agree(const std::string& what, const std::string& site) {
 
 void* Heap::allocate(size_t bytes, size_t alignment, const std::string& site) {
   agree(fmt::format("allocate {} bytes aligned to {}", bytes, alignment), site);
+  const uint64_t offset = place_block(bytes, alignment);
+  blocks_[offset] = {bytes, site};
+  return own() + offset;
+}
+
+uint64_t Heap::place_block(size_t bytes, size_t alignment) {
   auto offset = allocator_.allocate(bytes, alignment);
   if (!offset) {
     // The new segment may join a free range at the heap's end, but it alone must do.
@@ -144,7 +165,7 @@ void* Heap::allocate(size_t bytes, size_t alignment, const std::string& site) {
     offset = allocator_.allocate(bytes, alignment);
   }
   if (!offset) fail(Status::internal, "a fresh segment has no room for {} bytes", bytes);
-  return own() + *offset;
+  return *offset;
 }
 
 void Heap::free(void* block, const std::string& site) {
@@ -153,6 +174,66 @@ void Heap::free(void* block, const std::string& site) {
   agree(offset < bytes_ ? fmt::format("free the block at offset {:#x}", offset) : "free an address outside of the heap", site);
   if (!allocator_.free(offset))
     fail(Status::invalid_value, "ptr is {}: must be the beginning of an allocated block of the symmetric heap", block);
+  blocks_.erase(offset);
+}
+
+void* Heap::reallocate(void* block, size_t bytes, const std::string& site,
+                       const std::function<void(void* to, const void* from, size_t bytes)>& copy) {
+  const uint64_t offset = uint64_t(static_cast<char*>(block) - own());
+  agree(offset < bytes_ ? fmt::format("reallocate the block at offset {:#x} to {} bytes", offset, bytes)
+                        : "reallocate an address outside of the heap",
+        site);
+  const auto before = allocator_.size_of(offset);
+  if (!before)
+    fail(Status::invalid_value, "ptr is {}: must be the beginning of an allocated block of the symmetric heap", block);
+  const uint64_t place = place_block(bytes, 1);
+  blocks_[place] = {bytes, site};
+  copy(own() + place, block, std::min(*before, bytes));
+  allocator_.free(offset);
+  blocks_.erase(offset);
+  return own() + place;
+}
+
+void* Heap::adopt(void* place, size_t bytes, const std::string& site) {
+  agree(fmt::format("register {} bytes", bytes), site);
+  const size_t step = round_up(bytes, memory_.granularity());
+  std::string error;
+  std::unique_ptr<Segment> mine;
+  if (bytes == 0 || step < bytes || step > stride_ - bytes_) {
+    error = fmt::format("size is {}: must be more than 0 and fit between the {} bytes mapped and the heap's end at {}",
+                        bytes, bytes_, stride_);
+  } else {
+    try {
+      mine = memory_.adopt(place, bytes);
+    } catch (const Error& failure) {
+      error = failure.what();
+    }
+  }
+  const uint64_t offset = bytes_;
+  map_everywhere(std::move(mine), std::move(error), bytes, step);
+  adopted_[offset] = bytes;
+  return own() + offset;
+}
+
+void Heap::release(void* symmetric, size_t bytes, const std::string& site) {
+  const uint64_t offset = uint64_t(static_cast<char*>(symmetric) - own());
+  agree(offset < bytes_ ? fmt::format("unregister {} bytes at offset {:#x}", bytes, offset)
+                        : "unregister an address outside of the heap",
+        site);
+  const auto found = adopted_.find(offset);
+  if (found == adopted_.end() || found->second != bytes)
+    fail(Status::invalid_value,
+         "ptr is {} and size {}: must be what nvshmemx_buffer_register_symmetric gave, and the size it was given",
+         symmetric, bytes);
+  for (int pe = 0; pe < bootstrap_.pes(); ++pe) {
+    char* place = reinterpret_cast<char*>(base_ + uint64_t(pe) * stride_ + offset);
+    std::erase_if(mappings_, [&](Mapping& mapping) {
+      if (mapping.place != place) return false;
+      memory_.unmap(*mapping.segment, place);
+      return true;
+    });
+  }
+  adopted_.erase(found);
 }
 
 }  // namespace causeway

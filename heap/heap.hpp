@@ -5,6 +5,8 @@
 #include <causeway/heap/memory.hpp>
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,6 +31,23 @@ class Heap {
   /// Collective. Throws Error(invalid_value) if `block` is none, Error(symmetry) if PEs free different blocks.
   void free(void* block, const std::string& site);
 
+  /// Collective: another block with the old contents, as far as they fit; the old one is freed. `copy` does the copying.
+  void* reallocate(void* block, size_t bytes, const std::string& site,
+                   const std::function<void(void* to, const void* from, size_t bytes)>& copy);
+
+  /// Collective: maps memory of the program's own, the same size everywhere, and gives its symmetric address; takes it back.
+  void* adopt(void* place, size_t bytes, const std::string& site);
+  void release(void* symmetric, size_t bytes, const std::string& site);
+
+  /// Blocks that were allocated by others than the library itself and are not freed, by their offsets.
+  struct Block {
+    size_t bytes;
+    std::string site;
+  };
+  [[nodiscard]] const std::map<uint64_t, Block>& blocks() const { return blocks_; }
+  /// What has been allocated so far is the library's own.
+  void forget_blocks() { blocks_.clear(); }
+
   [[nodiscard]] uint64_t base() const { return base_; }  // of PE 0's heap
   [[nodiscard]] uint64_t stride() const { return stride_; }
   [[nodiscard]] char* own() const { return reinterpret_cast<char*>(base_ + uint64_t(bootstrap_.pe()) * stride_); }
@@ -38,6 +57,9 @@ class Heap {
  private:
   void reserve(size_t wanted);
   void grow(size_t bytes);
+  /// Maps `mine` (or reports `error`) and everyone else's at the heap's end, which moves by `step`.
+  void map_everywhere(std::unique_ptr<Segment> mine, std::string error, size_t bytes, size_t step);
+  uint64_t place_block(size_t bytes, size_t alignment);
   /// Compares what all PEs are about to do; throws the same error on all if it differs.
   void agree(const std::string& what, const std::string& site);
 
@@ -54,6 +76,8 @@ class Heap {
   size_t segment_bytes_;
   uint64_t calls_ = 0;
   std::vector<Mapping> mappings_;
+  std::map<uint64_t, Block> blocks_;
+  std::map<uint64_t, size_t> adopted_;  // the program's own memory: offset to bytes
   Allocator allocator_;
 };
 

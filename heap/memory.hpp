@@ -13,6 +13,7 @@ class Segment {
  public:
   virtual ~Segment() = default;
   [[nodiscard]] virtual size_t bytes() const = 0;
+  [[nodiscard]] virtual size_t offset() const { return 0; }
 };
 
 class Memory {
@@ -27,8 +28,12 @@ class Memory {
   virtual void release(void* base, size_t bytes) = 0;
   /// Throws Error(out_of_memory) with what there was.
   virtual std::unique_ptr<Segment> make(size_t bytes) = 0;
+  /// Memory that the program has allocated, as a segment: `bytes` from `place` on. Throws Error(invalid_value) with what
+  /// it must be.
+  virtual std::unique_ptr<Segment> adopt(void* place, size_t bytes) = 0;
   virtual UniqueFd export_segment(const Segment&) = 0;
-  virtual std::unique_ptr<Segment> import_segment(UniqueFd, size_t bytes) = 0;
+  /// `offset`: where a peer's segment begins in what its descriptor names (Segment::offset there).
+  virtual std::unique_ptr<Segment> import_segment(UniqueFd, size_t bytes, size_t offset) = 0;
   virtual void map(Segment&, void* place) = 0;
   virtual void unmap(Segment&, void* place) = 0;
   [[nodiscard]] virtual size_t available() const = 0;

@@ -37,6 +37,11 @@ inline unsigned threads_in_warp() {
 }
 inline void sync_warp() { cpu::sync_warp(); }
 inline void sync_block() { cpu::sync_block(); }
+/// A warpgroup is 128 consecutive threads of the block.
+inline void sync_warpgroup() {
+  const unsigned group = thread_in_block() / 128, left = threads_in_block() - group * 128;
+  cpu::sync_named(8 + group, left < 128 ? left : 128, true);
+}
 /// Is the caller a host thread?
 inline bool on_host() { return !cpu::current; }
 /// Lets whatever a wait waits for run.
@@ -96,6 +101,48 @@ inline void add_release_sys(uint64_t* p, uint64_t value) {
   __atomic_fetch_add(p, value, __ATOMIC_RELEASE);
 }
 
+// ---- atomics on any PE's memory; they order nothing. Word: uint32_t, uint64_t; sums also float, double.
+template <class Word>
+Word atomic_add_sys(Word* p, Word value) {
+  return __atomic_fetch_add(p, value, __ATOMIC_RELAXED);
+}
+template <class Real, class Word>
+Real atomic_add_real(Real* p, Real value) {
+  Word seen = __atomic_load_n(reinterpret_cast<Word*>(p), __ATOMIC_RELAXED), wanted;
+  Real before;
+  do {
+    std::memcpy(&before, &seen, sizeof before);
+    const Real sum = before + value;
+    std::memcpy(&wanted, &sum, sizeof wanted);
+  } while (!__atomic_compare_exchange_n(reinterpret_cast<Word*>(p), &seen, wanted, true, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED));
+  return before;
+}
+inline float atomic_add_sys(float* p, float value) { return atomic_add_real<float, uint32_t>(p, value); }
+inline double atomic_add_sys(double* p, double value) { return atomic_add_real<double, uint64_t>(p, value); }
+template <class Word>
+Word atomic_and_sys(Word* p, Word value) {
+  return __atomic_fetch_and(p, value, __ATOMIC_RELAXED);
+}
+template <class Word>
+Word atomic_or_sys(Word* p, Word value) {
+  return __atomic_fetch_or(p, value, __ATOMIC_RELAXED);
+}
+template <class Word>
+Word atomic_xor_sys(Word* p, Word value) {
+  return __atomic_fetch_xor(p, value, __ATOMIC_RELAXED);
+}
+template <class Word>
+Word atomic_exchange_sys(Word* p, Word value) {
+  return __atomic_exchange_n(p, value, __ATOMIC_RELAXED);
+}
+/// Stores `value` if *p is `expected`; what *p was.
+template <class Word>
+Word atomic_compare_exchange_sys(Word* p, Word expected, Word value) {
+  __atomic_compare_exchange_n(p, &expected, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  return expected;
+}
+
 // ---- data of peers
 template <size_t Bytes>
 struct RawWord;
@@ -147,6 +194,22 @@ inline void copy_from_peer(void* to, const void* from, size_t bytes) {
   if (cpu::simulated) cpu::buffered_read(from, bytes);
   if (bytes >= 64 * 1024) return copy_large(to, from, bytes);
   std::memcpy(to, from, bytes);
+}
+
+/// 16 bytes at a multiple of 16, to or from any PE's memory; ordered by nothing, and may tear.
+template <class T>
+void store_peer16(void* p, const T& value) {
+  static_assert(sizeof(T) == 16, "16 bytes");
+  if (cpu::simulated) return cpu::buffered_store(p, &value, 16);
+  std::memcpy(p, &value, 16);
+}
+template <class T>
+T load_peer16(const void* p) {
+  static_assert(sizeof(T) == 16, "16 bytes");
+  if (cpu::simulated) cpu::buffered_read(p, 16);
+  T value;
+  std::memcpy(static_cast<void*>(&value), p, 16);
+  return value;
 }
 
 /// What the running thread spins on, shown by reports of hangs. Null: it no longer spins.

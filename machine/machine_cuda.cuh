@@ -39,6 +39,11 @@ CAUSEWAY_DEVICE void sync_warp() {
   __syncwarp(threads == 32 ? 0xffffffffu : (1u << threads) - 1);
 }
 CAUSEWAY_DEVICE void sync_block() { __syncthreads(); }
+/// A warpgroup is 128 consecutive threads of the block. (Its barriers are the hardware's last eight.)
+CAUSEWAY_DEVICE void sync_warpgroup() {
+  const unsigned group = thread_in_block() / 128, left = threads_in_block() - group * 128;
+  asm volatile("bar.sync %0, %1;" ::"r"(8 + group), "r"(((left < 128 ? left : 128) + 31) / 32 * 32) : "memory");
+}
 CAUSEWAY_DEVICE void pause() {}
 CAUSEWAY_DEVICE uint64_t now_ns() {
   uint64_t ns;
@@ -156,6 +161,27 @@ CAUSEWAY_DEVICE void add_release_sys(uint64_t* p, uint64_t value) {
 }
 CAUSEWAY_DEVICE uint32_t fetch_add_sys(uint32_t* p, uint32_t value) { return atomicAdd_system(p, value); }
 
+// ---- atomics on any PE's memory; they order nothing. Word: uint32_t, uint64_t; sums also float, double.
+CAUSEWAY_DEVICE unsigned long long* cuda_word(uint64_t* p) { return reinterpret_cast<unsigned long long*>(p); }
+CAUSEWAY_DEVICE float atomic_add_sys(float* p, float value) { return atomicAdd_system(p, value); }
+CAUSEWAY_DEVICE double atomic_add_sys(double* p, double value) { return atomicAdd_system(p, value); }
+#define CAUSEWAY_ATOMIC(name, cuda)                                                                                 \
+  CAUSEWAY_DEVICE uint32_t name(uint32_t* p, uint32_t value) { return cuda(p, value); }                             \
+  CAUSEWAY_DEVICE uint64_t name(uint64_t* p, uint64_t value) { return cuda(cuda_word(p), (unsigned long long)value); }
+CAUSEWAY_ATOMIC(atomic_add_sys, atomicAdd_system)
+CAUSEWAY_ATOMIC(atomic_and_sys, atomicAnd_system)
+CAUSEWAY_ATOMIC(atomic_or_sys, atomicOr_system)
+CAUSEWAY_ATOMIC(atomic_xor_sys, atomicXor_system)
+CAUSEWAY_ATOMIC(atomic_exchange_sys, atomicExch_system)
+#undef CAUSEWAY_ATOMIC
+/// Stores `value` if *p is `expected`; what *p was.
+CAUSEWAY_DEVICE uint32_t atomic_compare_exchange_sys(uint32_t* p, uint32_t expected, uint32_t value) {
+  return atomicCAS_system(p, expected, value);
+}
+CAUSEWAY_DEVICE uint64_t atomic_compare_exchange_sys(uint64_t* p, uint64_t expected, uint64_t value) {
+  return atomicCAS_system(cuda_word(p), (unsigned long long)expected, (unsigned long long)value);
+}
+
 // ---- data of peers
 /// One element, in one store, to a peer; ordered by nothing.
 template <class T>
@@ -186,6 +212,18 @@ template <class T>
 CAUSEWAY_DEVICE void store_copy(T* p, T v) {
   *reinterpret_cast<volatile T*>(p) = v;
 }
+/// 16 bytes at a multiple of 16, to or from any PE's memory; ordered by nothing, and may tear.
+template <class T>
+CAUSEWAY_DEVICE void store_peer16(void* p, const T& value) {
+  static_assert(sizeof(T) == 16, "16 bytes");
+  store_copy(static_cast<Word16*>(p), bits<Word16>(value));
+}
+template <class T>
+CAUSEWAY_DEVICE T load_peer16(const void* p) {
+  static_assert(sizeof(T) == 16, "16 bytes");
+  return bits<T>(load_copy(static_cast<const Word16*>(p)));
+}
+
 // Copies by one call are the CPU machine's (rma/copy.hpp); here they exist so that one source compiles.
 CAUSEWAY_DEVICE void copy_to_peer(void*, const void*, size_t) {}
 CAUSEWAY_DEVICE void copy_from_peer(void*, const void*, size_t) {}
@@ -196,5 +234,9 @@ struct SpinNote {
   CAUSEWAY_DEVICE explicit SpinNote(const Describe&) {}
 };
 CAUSEWAY_DEVICE unsigned dumps_asked() { return 0; }
+/// A failed check of an argument: printed. `problem` says what is accepted.
+CAUSEWAY_DEVICE_OUT_OF_LINE void note_misuse(const char* call, const char* problem, long long value, long long limit) {
+  printf("causeway: %s: %s (value %lld, limit %lld); the call does nothing\n", call, problem, value, limit);
+}
 
 }  // namespace causeway::machine

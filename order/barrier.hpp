@@ -14,10 +14,13 @@
 namespace causeway {
 
 /// World number of a team's member.
-CAUSEWAY_DEVICE int world_pe(const TeamView& team, int member) { return team.first + member * team.stride; }
+CAUSEWAY_DEVICE int world_pe(const TeamView& team, int member) {
+  return team.members ? team.members[member] : team.first + member * team.stride;
+}
 
 /// A world PE's number in the team, -1 if it is no member.
 CAUSEWAY_DEVICE int member_of(const TeamView& team, int pe) {
+  if (team.members) return team.members[team.pes + pe];
   const int apart = pe - team.first;
   if (apart % team.stride != 0 || apart / team.stride < 0 || apart / team.stride >= team.pes) return -1;
   return apart / team.stride;  // (strides may be negative)
@@ -27,13 +30,21 @@ namespace detail {
 
 enum class Completes { no, yes };
 
+/// Where a member's value for the others arrives (see exchange()).
+CAUSEWAY_DEVICE uint64_t* value_place(const TeamView& team, int member, uint64_t epoch) {
+  return team.inbox + member * kInboxLineWords + 2 + epoch % 2;
+}
+
 template <class Group>
 CAUSEWAY_DEVICE void meet(const DeviceWorld& world, const char* name, Group group, const TeamView& shared_team,
-                          Completes completes) {
+                          Completes completes, const uint64_t* value = nullptr) {
   const TeamView team = shared_team;  // in registers: the stores below could change memory for all the compiler knows
   const uint64_t epoch = *team.epoch + 1;
   group.sync();
   if (leads(group)) {
+    if (value)
+      for (int member = 0; member < team.pes; ++member)
+        machine::store_peer(at(world, value_place(team, team.pe, epoch), world_pe(team, member)), *value);
     if (completes == Completes::yes) {
       quiet(world);
     } else {
@@ -67,6 +78,18 @@ CAUSEWAY_DEVICE void sync(const DeviceWorld& world, const char* name, Group grou
 template <class Group>
 CAUSEWAY_DEVICE void barrier(const DeviceWorld& world, const char* name, Group group, const TeamView& team) {
   detail::meet(world, name, group, team, detail::Completes::yes);
+}
+
+/// sync that also tells every member a value. exchanged() gives them until the caller's next meeting of the team: values
+/// of even and odd epochs have places of their own, a member can be one epoch ahead only, and the epoch's release covers
+/// the value that was stored before it.
+template <class Group>
+CAUSEWAY_DEVICE void exchange(const DeviceWorld& world, const char* name, Group group, const TeamView& team,
+                              uint64_t value) {
+  detail::meet(world, name, group, team, detail::Completes::no, &value);
+}
+CAUSEWAY_DEVICE uint64_t exchanged(const TeamView& team, int member) {
+  return machine::load_relaxed_sys(detail::value_place(team, member, *team.epoch));
 }
 
 }  // namespace causeway

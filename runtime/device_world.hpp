@@ -8,13 +8,14 @@ namespace causeway {
 
 /// A team as one of its PEs sees it, in one of its two channels: collectives that host threads run never share flags with
 /// those of kernels and streams, because a program may well split a team while a stream still reduces over its parent.
-/// Member i is world PE first + i * stride.
+/// Member i is world PE first + i * stride, or members[i] where the PEs are not evenly spaced.
 struct TeamView {
   int32_t pe = -1;  // the caller's number in the team; -1: the slot is free or the caller no member
   int32_t pes = 0;
   int32_t first = 0, stride = 1;
   uint64_t* inbox = nullptr;  // symmetric: one 128-byte line a team member, where that member's epochs arrive
   uint64_t* epoch = nullptr;  // own: collectives of this team so far; never restarted
+  const int32_t* members = nullptr;  // null: evenly spaced; else world PEs by member, then members by world PE (or -1)
 };
 
 constexpr int kInboxLineWords = 16;  // 128 bytes: flags of different PEs never share a line
@@ -44,6 +45,6 @@ struct DeviceWorld {
 /// Compared when a unit registers: headers and library of different builds must not meet.
 constexpr uint64_t kDeviceAbi = 0xca05e0000000u + 1000 * sizeof(DeviceWorld) + sizeof(TeamView);
 
-static_assert(sizeof(TeamView) == 32 && sizeof(DeviceWorld) == 72, "the layout is part of the ABI");
+static_assert(sizeof(TeamView) == 40 && sizeof(DeviceWorld) == 72, "the layout is part of the ABI");
 
 }  // namespace causeway

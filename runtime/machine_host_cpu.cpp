@@ -1,6 +1,6 @@
 // The host side of the CPU machine (see machine_host.hpp): host code runs device code directly.
 #include <causeway/backend/cpu/memory_cpu.hpp>
-#include <causeway/coll/coll.hpp>
+#include <causeway/coll/move.hpp>
 #include <causeway/machine/cpu/context.hpp>
 #include <causeway/machine/launch.hpp>
 #include <causeway/runtime/machine_host.hpp>
@@ -33,6 +33,13 @@ std::unique_ptr<Memory> make_memory(int pes_on_host) {
 void copy(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
 void zero(void* place, size_t bytes) { std::memset(place, 0, bytes); }
 
+void store_word(uint64_t* place, uint64_t value) { machine::store_release_sys(place, value); }
+uint64_t load_word(const uint64_t* place) { return machine::load_acquire_sys(place); }
+void wait_for(const DeviceWorld& world, const WaitInfo& info, const std::function<bool(uint64_t& seen)>& ready) {
+  if (!spin_until(world, [&] { return info; }, ready))
+    fail(Status::internal, "gave up waiting for PE {} in {}", info.peer, info.operation);
+}
+
 void fill(const UnitRegistration& unit, const DeviceWorld& world) { unit.fill(&world, nullptr); }
 
 void* make_shared(size_t bytes) { return std::memset(::operator new(bytes), 0, bytes); }
@@ -41,6 +48,16 @@ void free_shared(void* memory) { ::operator delete(memory); }
 void copy_on_stream(void* to, const void* from, size_t bytes, Stream stream) {
   cpu::device().enqueue(machine::cpu_stream(stream), [=] { std::memcpy(to, from, bytes); });
 }
+void copy_strided_on_stream(void* to, ptrdiff_t to_step, const void* from, ptrdiff_t from_step, size_t bytes,
+                            size_t count, Stream stream) {
+  cpu::device().enqueue(machine::cpu_stream(stream), [=] {
+    for (ptrdiff_t i = 0; i < ptrdiff_t(count); ++i)
+      std::memcpy(static_cast<char*>(to) + i * to_step, static_cast<const char*>(from) + i * from_step, bytes);
+  });
+}
+bool device_reaches(const void*) { return true; }
+void register_local(void*, size_t) {}
+void unregister_local(void*) {}
 void synchronize(Stream stream) { cpu::device().synchronize(machine::cpu_stream(stream)); }
 void synchronize_device() { cpu::device().synchronize(); }
 

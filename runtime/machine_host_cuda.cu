@@ -1,11 +1,14 @@
 // The host side of the CUDA machine (see machine_host.hpp).
-#include <causeway/api/stream_ops.hpp>
+#include <causeway/api/stream/coll.hpp>
 #include <causeway/backend/nvlink/driver.hpp>
 #include <causeway/backend/nvlink/memory_cuda.hpp>
 #include <causeway/runtime/machine_host.hpp>
 
+#include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 namespace causeway::machine_host {
 namespace {
@@ -76,6 +79,26 @@ void zero(void* place, size_t bytes) {
   finish(stream);
 }
 
+void store_word(uint64_t* place, uint64_t value) { copy(place, &value, sizeof value); }
+uint64_t load_word(const uint64_t* place) {
+  uint64_t value = 0;
+  copy(&value, place, sizeof value);
+  return value;
+}
+void wait_for(const DeviceWorld& world, const WaitInfo& info, const std::function<bool(uint64_t& seen)>& ready) {
+  const auto start = std::chrono::steady_clock::now();
+  bool reported = false;
+  for (uint64_t seen = 0; !ready(seen); std::this_thread::yield()) {
+    const auto waited = uint64_t(std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
+    const auto text = fmt::format("waiting in {} for PE {}: {} {} at heap offset {:#x}, seen {}", info.operation, info.peer,
+                                  info.comparison, info.expected, heap_offset(world, info.address), seen);
+    if (world.wait_timeout_ns && waited > world.wait_timeout_ns) fail(Status::internal, "gave up {}", text);
+    if (reported || !world.wait_report_ns || waited < world.wait_report_ns) continue;
+    std::fprintf(stderr, "causeway: PE %d: still %s\n", world.pe, text.c_str());
+    reported = true;
+  }
+}
+
 void fill(const UnitRegistration& unit, const DeviceWorld& world) {
   const int status = unit.fill(&world, own_stream());
   if (status == cudaErrorCudartUnloading) return;  // the program is ending
@@ -93,6 +116,42 @@ void free_shared(void* memory) { cudaFreeHost(memory); }
 void copy_on_stream(void* to, const void* from, size_t bytes, Stream stream) {
   if (bytes) check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "copying on a stream");
 }
+void copy_strided_on_stream(void* to, ptrdiff_t to_step, const void* from, ptrdiff_t from_step, size_t bytes,
+                            size_t count, Stream stream) {
+  constexpr ptrdiff_t kStepMax = (ptrdiff_t{1} << 31) - 1;  // of a two-dimensional copy
+  const ptrdiff_t width = static_cast<ptrdiff_t>(bytes);
+  if (count > 1 && to_step >= width && to_step <= kStepMax && from_step >= width && from_step <= kStepMax) {
+    check(cudaMemcpy2DAsync(to, size_t(to_step), from, size_t(from_step), bytes, count, cudaMemcpyDefault, stream),
+          "copying strided elements on a stream");
+    return;
+  }
+  for (ptrdiff_t i = 0; i < static_cast<ptrdiff_t>(count); ++i)
+    copy_on_stream(static_cast<char*>(to) + i * to_step, static_cast<const char*>(from) + i * from_step, bytes, stream);
+}
+
+bool device_reaches(const void* place) {
+  cudaPointerAttributes found{};
+  if (cudaPointerGetAttributes(&found, place) == cudaSuccess && found.type != cudaMemoryTypeUnregistered) return true;
+  cudaGetLastError();
+  int pageable = 0;
+  return cudaDeviceGetAttribute(&pageable, cudaDevAttrPageableMemoryAccess, binding().device) == cudaSuccess && pageable;
+}
+
+void register_local(void* place, size_t bytes) {
+  cudaPointerAttributes found{};
+  const bool known = cudaPointerGetAttributes(&found, place) == cudaSuccess && found.type != cudaMemoryTypeUnregistered;
+  cudaGetLastError();
+  if (!known) check(cudaHostRegister(place, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped), "registering memory");
+}
+void unregister_local(void* place) {
+  if (cudaHostUnregister(place) != cudaSuccess) cudaGetLastError();  // device or pinned memory: it was known before
+}
+
+void* fetch_place() {
+  static void* const place = make_shared(16);
+  return place;
+}
+
 void synchronize(Stream stream) { check(cudaStreamSynchronize(stream), "waiting for a stream"); }
 void synchronize_device() { check(cudaDeviceSynchronize(), "waiting for the device"); }
 
@@ -109,8 +168,8 @@ void barrier(const DeviceWorld& world, const char*, int team, bool completes) {
 
 void fcollect(const DeviceWorld& world, const char*, int team, void* dest, const void* source, size_t bytes) {
   cudaStream_t stream = own_stream();
-  machine::launch(host::FcollectKernel{world, world.teams_max + team, dest, source, bytes}, 1, machine::kStreamThreads,
-                  stream);
+  using Kernel = host::CollectiveKernel<host::FcollectCall>;
+  machine::launch(Kernel{world, world.teams_max + team, {dest, source, bytes}, true}, 1, machine::kStreamThreads, stream);
   finish(stream);
 }
 

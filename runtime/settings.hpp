@@ -45,6 +45,7 @@ struct Settings {
   std::uint64_t symmetric_bytes = 0;          ///< NVSHMEM_SYMMETRIC_SIZE: the first segment of the heap
   std::uint64_t heap_stride_bytes = 0;        ///< CAUSEWAY_HEAP_STRIDE; 0: chosen
   std::uint64_t cumem_granularity_bytes = 0;  ///< NVSHMEM_CUMEM_GRANULARITY
+  bool report_leaks = false;                  ///< CAUSEWAY_LEAK_REPORT
   int teams_max = 0;                          ///< NVSHMEM_MAX_TEAMS
 
   // What is printed

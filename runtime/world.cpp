@@ -49,6 +49,8 @@ World::~World() {
     try {
       machine_host::synchronize_device();
       bootstrap_->barrier("nvshmem_finalize");
+      unregister_all();
+      if (pe() == 0 && settings_.report_leaks) report_leaks();  // all PEs have the same blocks
       for (const UnitRegistration* unit : pe_state().units) machine_host::fill(*unit, DeviceWorld{});
       check_faults();  // device code may have left one that no call has met
     } catch (const std::exception& error) {
@@ -119,6 +121,7 @@ void World::make_device_tables() {
   device_world_.teams = teams_->device_table();
   device_world_.teams_max = teams_->teams_max();
   heap_grew();
+  heap_->forget_blocks();
   PeState& state = pe_state();
   std::lock_guard lock(state.units_mutex);
   for (const UnitRegistration* unit : state.units) machine_host::fill(*unit, device_world_);
@@ -158,6 +161,41 @@ void* World::allocate(size_t bytes, size_t alignment, const std::string& site) {
 void World::free(void* block, const std::string& site) {
   require_bound("nvshmem_free");
   heap_->free(block, site);
+}
+
+void World::register_local(void* place, size_t bytes) {
+  require_bound("nvshmemx_buffer_register");
+  char* begin = static_cast<char*>(place);
+  if (!place || bytes == 0)
+    fail(Status::invalid_value, "addr is {} and length {}: must be memory of the caller, of at least a byte", place, bytes);
+  for (const auto& [other, size] : registered_)
+    if (begin < other + size && other < begin + bytes)
+      fail(Status::invalid_value, "addr is {} and length {}: overlaps what is registered at {}, {} bytes", place, bytes,
+           static_cast<void*>(other), size);
+  machine_host::register_local(place, bytes);
+  registered_.emplace(begin, bytes);
+}
+
+void World::unregister_local(void* place) {
+  require_bound("nvshmemx_buffer_unregister");
+  if (registered_.erase(static_cast<char*>(place)) == 0)
+    fail(Status::invalid_value, "addr is {}: must be the beginning of a range given to nvshmemx_buffer_register", place);
+  machine_host::unregister_local(place);
+}
+
+void World::unregister_all() {
+  while (!registered_.empty()) unregister_local(registered_.begin()->first);
+}
+
+void World::report_leaks() const {
+  std::map<std::string, std::pair<size_t, size_t>> by_site;  // blocks, bytes
+  for (const auto& [offset, block] : heap_->blocks()) {
+    ++by_site[block.site].first;
+    by_site[block.site].second += block.bytes;
+  }
+  for (const auto& [site, sums] : by_site)
+    std::fprintf(stderr, "causeway: never freed: %zu block%s of symmetric memory, %zu bytes, allocated at %s\n", sums.first,
+                 sums.first == 1 ? "" : "s", sums.second, site.c_str());
 }
 
 }  // namespace causeway

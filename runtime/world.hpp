@@ -8,6 +8,7 @@
 #include <causeway/team/teams.hpp>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -47,7 +48,13 @@ class World {
   void* allocate(size_t bytes, size_t alignment, const std::string& site);
   void free(void* block, const std::string& site);
 
+  /// The program's own memory as the local side of operations (nvshmemx_buffer_register).
+  void register_local(void* place, size_t bytes);
+  void unregister_local(void* place);
+  void unregister_all();
+
  private:
+  void report_leaks() const;
   void print_start() const;
   void place_pes();
   void make_device_tables();
@@ -61,6 +68,7 @@ class World {
   DeviceWorld device_world_;
   FaultRecord* faults_ = nullptr;
   uint32_t faults_seen_ = 0;
+  std::map<char*, size_t> registered_;  // by beginning: bytes
 };
 
 [[nodiscard]] BootstrapOptions bootstrap_options(const Settings&);

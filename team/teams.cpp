@@ -1,5 +1,6 @@
 // See teams.hpp.
 #include <causeway/base/error.hpp>
+#include <causeway/heap/heap_view.hpp>
 #include <causeway/runtime/machine_host.hpp>
 #include <causeway/runtime/world.hpp>
 #include <causeway/team/teams.hpp>
@@ -11,113 +12,175 @@
 namespace causeway {
 namespace {
 
+constexpr size_t kLine = kInboxLineWords * sizeof(uint64_t);
+constexpr size_t kArgumentsMax = 8;  // words of arguments that are compared
+
 size_t words_for(int teams) { return (size_t(teams) + 63) / 64; }
 
 }  // namespace
 
 Teams::Teams(World& world, Heap& heap, int teams_max) : world_(world) {
   const size_t slots = size_t(std::max(teams_max, kPredefinedTeams)), pes = size_t(world.pes());
-  const size_t line = kInboxLineWords * sizeof(uint64_t);
-  const size_t scratch = words_for(int(slots)) * sizeof(uint64_t) * (pes + 1) + 64 * (pes + 1);
-  views_.resize(slots);
+  slots_.resize(slots);
+  gather_words_ = kArgumentsMax + words_for(int(slots));
   auto take = [&](size_t bytes) {
     auto* place = static_cast<char*>(heap.allocate(bytes, 512, "the team table"));
     machine_host::zero(place, bytes);
     return place;
   };
   table_ = reinterpret_cast<TeamView*>(take(2 * slots * sizeof(TeamView)));
-  inboxes_ = take(2 * slots * pes * line);
-  epochs_ = take(2 * slots * line);
-  scratch_ = take(scratch);
-  machine_host::copy(table_, views_.data(), slots * sizeof(TeamView));
-  machine_host::copy(table_ + slots, views_.data(), slots * sizeof(TeamView));
+  inboxes_ = take(2 * slots * pes * kLine);
+  epochs_ = take(2 * slots * kLine);
+  lists_ = reinterpret_cast<int32_t*>(take(slots * 2 * pes * sizeof(int32_t)));
+  scratch_ = take(gather_words_ * sizeof(uint64_t) * (pes + 1));
+  meetings_ = reinterpret_cast<uint64_t*>(take(pes * 2 * sizeof(uint64_t)));
+  mail_ = reinterpret_cast<uint64_t*>(take(pes * 2 * (gather_words_ + 1) * sizeof(uint64_t)));
+  const std::vector<TeamView> none(2 * slots);
+  machine_host::copy(table_, none.data(), none.size() * sizeof(TeamView));
   world.bootstrap().barrier("clearing team tables");
 
-  for (int number = 0; number < kPredefinedTeams; ++number)
-    if (const StridedSet set = predefined_team(world.placement(), world.pe(), number); set.size > 0)
-      install(number, set);
+  for (int number = 0; number < kPredefinedTeams; ++number) {
+    const Members members = predefined_team(world.placement(), world.pe(), number);
+    if (!members.empty()) install(number, members, {});
+  }
 }
 
 const TeamView* Teams::find(int team) const {
-  if (team < 0 || team >= int(views_.size()) || views_[size_t(team)].pe < 0) return nullptr;
-  return &views_[size_t(team)];
+  if (team < 0 || team >= teams_max() || slots_[size_t(team)].view.pe < 0) return nullptr;
+  return &slots_[size_t(team)].view;
 }
 
-StridedSet Teams::set_of(const TeamView& view) const { return {view.first, view.stride, view.pes}; }
-
 void Teams::write_views(int slot, const TeamView& device, const TeamView& host) {
-  views_[size_t(slot)] = device;
+  slots_[size_t(slot)].view = device;
   machine_host::copy(table_ + slot, &device, sizeof device);
   machine_host::copy(table_ + teams_max() + slot, &host, sizeof host);
 }
 
 uint64_t* Teams::inbox(int channel_slot) const {
-  const size_t line = kInboxLineWords * sizeof(uint64_t);
-  return reinterpret_cast<uint64_t*>(inboxes_ + size_t(channel_slot) * size_t(world_.pes()) * line);
+  return reinterpret_cast<uint64_t*>(inboxes_ + size_t(channel_slot) * size_t(world_.pes()) * kLine);
 }
 
 uint64_t* Teams::epoch(int channel_slot) const {
-  return reinterpret_cast<uint64_t*>(epochs_ + size_t(channel_slot) * kInboxLineWords * sizeof(uint64_t));
+  return reinterpret_cast<uint64_t*>(epochs_ + size_t(channel_slot) * kLine);
 }
 
-int Teams::install(int slot, const StridedSet& set) {
-  const int member = set.member_of(world_.pe());
-  if (member < 0) return -1;
-  TeamView device{member, set.size, set.first, set.stride, inbox(slot), epoch(slot)};
+int32_t* Teams::member_list(int slot) const { return lists_ + size_t(slot) * 2 * size_t(world_.pes()); }
+
+int Teams::install(int slot, const Members& members, const TeamConfig& config) {
+  const int number = number_of(members, world_.pe());
+  if (number < 0) return -1;
+  TeamView device{number, int(members.size()), members[0], 1, inbox(slot), epoch(slot), nullptr};
+  if (evenly_spaced(members)) {
+    if (members.size() > 1) device.stride = members[1] - members[0];
+  } else {
+    std::vector<int32_t> list(members.begin(), members.end());
+    for (int pe = 0; pe < world_.pes(); ++pe) list.push_back(number_of(members, pe));
+    machine_host::copy(member_list(slot), list.data(), list.size() * sizeof(int32_t));
+    device.members = member_list(slot);
+  }
   TeamView host = device;
   host.inbox = inbox(teams_max() + slot);
   host.epoch = epoch(teams_max() + slot);
+  slots_[size_t(slot)].members = members;
+  slots_[size_t(slot)].config = config;
   write_views(slot, device, host);
   return slot;
 }
 
-std::vector<uint64_t> Teams::gather_free_slots(int parent) {
-  const size_t words = words_for(teams_max());
-  std::vector<uint64_t> mine(words, 0);
+// ---------------------------------------------------------------- agreement
+
+Teams::Gather Teams::among_team(int team, const char* call) {
+  return [this, team, call](const Words& mine) {
+    const size_t bytes = mine.size() * sizeof(uint64_t), members = slots_[size_t(team)].members.size();
+    char* all = scratch_ + gather_words_ * sizeof(uint64_t);
+    machine_host::copy(scratch_, mine.data(), bytes);
+    machine_host::fcollect(world_.device_world(), call, team, all, scratch_, bytes);
+    std::vector<Words> gathered(members, Words(mine.size()));
+    for (size_t i = 0; i < members; ++i) machine_host::copy(gathered[i].data(), all + i * bytes, bytes);
+    return gathered;
+  };
+}
+
+std::vector<int> Teams::agree(const Gather& gather, const Words& arguments, const std::string& wrong, int wanted) {
+  Words mine = arguments;
+  mine.resize(kArgumentsMax - 1);
+  mine.push_back(wrong.empty() ? 0 : 1);
+  mine.resize(gather_words_);
   for (int slot = kPredefinedTeams; slot < teams_max(); ++slot)
-    if (views_[size_t(slot)].pe < 0) mine[size_t(slot) / 64] |= uint64_t{1} << (slot % 64);
-  const size_t bytes = words * sizeof(uint64_t), members = size_t(views_[size_t(parent)].pes);
-  machine_host::copy(scratch_, mine.data(), bytes);
-  machine_host::fcollect(world_.device_world(), "nvshmem_team_split_strided", parent, scratch_ + bytes, scratch_,
-                         bytes);
-  std::vector<uint64_t> all(words * members);
-  machine_host::copy(all.data(), scratch_ + bytes, bytes * members);
-  for (size_t member = 0; member < members; ++member)
-    for (size_t word = 0; word < words; ++word) mine[word] &= all[member * words + word];
-  return mine;
-}
-
-/// Epochs of former teams in this slot differ between PEs, and inboxes hold them: all of the parent goes on from the highest.
-void Teams::continue_epochs(int parent, int slot) {
-  uint64_t own[2];
-  machine_host::copy(&own[0], epoch(slot), sizeof own[0]);
-  machine_host::copy(&own[1], epoch(teams_max() + slot), sizeof own[1]);
-  const size_t members = size_t(views_[size_t(parent)].pes);
-  machine_host::copy(scratch_, own, sizeof own);
-  machine_host::fcollect(world_.device_world(), "nvshmem_team_split_strided", parent, scratch_ + 64, scratch_,
-                         sizeof own);
-  std::vector<uint64_t> all(2 * members);
-  machine_host::copy(all.data(), scratch_ + 64, sizeof own * members);
-  const uint64_t highest = *std::max_element(all.begin(), all.end());
-  machine_host::copy(epoch(slot), &highest, sizeof highest);
-  machine_host::copy(epoch(teams_max() + slot), &highest, sizeof highest);
-}
-
-int Teams::split_strided(int parent, int start, int stride, int size) {
-  const TeamView* view = find(parent);
-  if (!view) fail(Status::invalid_value, "parent_team is {}: must be a team that the caller is a member of", parent);
-  const StridedSet set = causeway::split_strided(set_of(*view), start, stride, size);
-  const auto free_slots = gather_free_slots(parent);
-  int slot = -1;
-  for (size_t word = 0; word < free_slots.size() && slot < 0; ++word)
-    if (free_slots[word]) slot = int(word * 64) + std::countr_zero(free_slots[word]);
-  if (slot < 0)
-    fail(Status::out_of_memory, "no team slot is free on all of the parent's PEs: {} exist (NVSHMEM_MAX_TEAMS)",
+    if (slots_[size_t(slot)].view.pe < 0) mine[kArgumentsMax + size_t(slot) / 64] |= uint64_t{1} << (slot % 64);
+  const auto all = gather(mine);
+  if (!wrong.empty()) fail(Status::invalid_value, "{}", wrong);
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i][kArgumentsMax - 1])
+      fail(Status::invalid_value, "member {} called it with bad arguments", i);
+    if (!std::equal(all[i].begin(), all[i].begin() + kArgumentsMax, all[0].begin()))
+      fail(Status::symmetry, "members 0 and {} called it with different arguments", i);
+    for (size_t word = kArgumentsMax; word < mine.size(); ++word) mine[word] &= all[i][word];
+  }
+  std::vector<int> found;
+  for (int slot = kPredefinedTeams; slot < teams_max() && int(found.size()) < wanted; ++slot)
+    if (mine[kArgumentsMax + size_t(slot) / 64] >> (slot % 64) & 1) found.push_back(slot);
+  if (int(found.size()) < wanted)
+    fail(Status::out_of_memory, "too few of the {} team slots are free on all PEs that take part (NVSHMEM_MAX_TEAMS)",
          teams_max());
-  continue_epochs(parent, slot);
-  const int mine = install(slot, set);
-  machine_host::barrier(world_.device_world(), "nvshmem_team_split_strided", parent, false);
+  continue_epochs(gather, found);
+  return found;
+}
+
+void Teams::continue_epochs(const Gather& gather, const std::vector<int>& slots) {
+  Words mine;
+  for (const int slot : slots)
+    for (const int channel_slot : {slot, teams_max() + slot}) {
+      mine.push_back(0);
+      machine_host::copy(&mine.back(), epoch(channel_slot), sizeof(uint64_t));
+    }
+  uint64_t highest = 0;
+  for (const Words& words : gather(mine)) highest = std::max(highest, *std::max_element(words.begin(), words.end()));
+  for (const int slot : slots)
+    for (const int channel_slot : {slot, teams_max() + slot})
+      machine_host::copy(epoch(channel_slot), &highest, sizeof highest);
+}
+
+// ---------------------------------------------------------------- splits
+
+int Teams::split_strided(int parent, int start, int stride, int size, const TeamConfig& config,
+                         const std::string& wrong) {
+  if (!find(parent)) fail(Status::invalid_value, "parent_team is {}: must be a team that the caller is a member of", parent);
+  std::string problem = wrong;
+  Members members;
+  if (problem.empty()) {
+    try {
+      members = causeway::split_strided(slots_[size_t(parent)].members, start, stride, size);
+    } catch (const Error& error) {
+      problem = error.what();
+    }
+  }
+  const char* call = "nvshmem_team_split_strided";
+  const Words arguments{1, uint64_t(int64_t(start)), uint64_t(int64_t(stride)), uint64_t(int64_t(size))};
+  const int slot = agree(among_team(parent, call), arguments, problem, 1)[0];
+  const int mine = install(slot, members, config);
+  machine_host::barrier(world_.device_world(), call, parent, false);
   return mine;
+}
+
+Teams::Pair Teams::split_2d(int parent, int xrange, const TeamConfig& x, const TeamConfig& y,
+                            const std::string& wrong) {
+  if (!find(parent)) fail(Status::invalid_value, "parent_team is {}: must be a team that the caller is a member of", parent);
+  std::string problem = wrong;
+  Axes axes;
+  if (problem.empty()) {
+    try {
+      axes = causeway::split_2d(slots_[size_t(parent)].members, find(parent)->pe, xrange);
+    } catch (const Error& error) {
+      problem = error.what();
+    }
+  }
+  const char* call = "nvshmem_team_split_2d";
+  // Rows are disjoint, so they share a slot; and so do columns.
+  const auto slots = agree(among_team(parent, call), {2, uint64_t(int64_t(xrange))}, problem, 2);
+  const Pair pair{install(slots[0], axes.x, x), install(slots[1], axes.y, y)};
+  machine_host::barrier(world_.device_world(), call, parent, false);
+  return pair;
 }
 
 void Teams::destroy(int team) {

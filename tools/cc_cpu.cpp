@@ -130,7 +130,8 @@ class CpuBuild {
   }
 
   int compile_translated(const fs::path& translated, const std::string& object) {
-    Command command = {compiler_, standard_flag(options_.standard), "-fPIC"};
+    // Device code reads memory as other types than it was written as (vector loads, atomics): nvcc lets it.
+    Command command = {compiler_, standard_flag(options_.standard), "-fPIC", "-fno-strict-aliasing"};
     // A unique symbol would be one for all PEs that are loaded into a process as copies of the program.
     if (!is_clang()) command.emplace_back("-fno-gnu-unique");
     if (!options_.warnings) command.emplace_back("-w");

@@ -4,24 +4,66 @@
 #include <causeway/runtime/topology.hpp>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include <algorithm>
 #include <bit>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
 
 namespace causeway {
 namespace {
 
 class CpuSegment : public Segment {
  public:
-  CpuSegment(UniqueFd fd, size_t bytes) : fd_(std::move(fd)), bytes_(bytes) {}
+  CpuSegment(UniqueFd fd, size_t bytes, size_t offset = 0) : fd_(std::move(fd)), bytes_(bytes), offset_(offset) {}
   [[nodiscard]] size_t bytes() const override { return bytes_; }
+  [[nodiscard]] size_t offset() const override { return offset_; }
   [[nodiscard]] int fd() const { return fd_.get(); }
 
  private:
   UniqueFd fd_;
-  size_t bytes_;
+  size_t bytes_, offset_;
 };
+
+/// A line of /proc/self/maps: a mapping of shared pages and where in which file they are.
+struct SharedMapping {
+  uint64_t begin = 0, end = 0, offset = 0, inode = 0;
+  unsigned major = 0, minor = 0;
+};
+
+/// The shared mapping that holds [place, place + bytes), or nothing.
+std::optional<SharedMapping> find_mapping(const void* place, size_t bytes) {
+  const auto begin = reinterpret_cast<uint64_t>(place);
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    SharedMapping found;
+    char access[8] = {};
+    if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %x:%x %" SCNu64, &found.begin, &found.end, access,
+                    &found.offset, &found.major, &found.minor, &found.inode) != 7)
+      continue;
+    if (begin >= found.begin && begin + bytes <= found.end && access[3] == 's' && found.inode != 0) return found;
+  }
+  return std::nullopt;
+}
+
+/// An open descriptor of this process for the file, duplicated.
+UniqueFd find_descriptor(const SharedMapping& mapping) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    const int fd = std::atoi(entry.path().filename().c_str());
+    struct stat file {};
+    if (fstat(fd, &file) == 0 && file.st_ino == mapping.inode && major(file.st_dev) == mapping.major &&
+        minor(file.st_dev) == mapping.minor)
+      return UniqueFd(dup(fd));
+  }
+  return {};
+}
 
 class CpuMemory : public Memory {
  public:
@@ -51,20 +93,34 @@ class CpuMemory : public Memory {
     return std::make_unique<CpuSegment>(std::move(fd), bytes);
   }
 
+  std::unique_ptr<Segment> adopt(void* place, size_t bytes) override {
+    constexpr uint64_t kPage = 4096;
+    if (reinterpret_cast<uint64_t>(place) % kPage != 0 || bytes % kPage != 0)
+      fail(Status::invalid_value, "ptr is {} and size {}: both must be multiples of a page, {} bytes", place, bytes, kPage);
+    const auto mapping = find_mapping(place, bytes);
+    UniqueFd fd = mapping ? find_descriptor(*mapping) : UniqueFd();
+    if (!fd)
+      fail(Status::invalid_value,
+           "ptr is {} ({} bytes): must be shared memory with a descriptor (memfd; cudaMalloc of at least 4 MiB)", place,
+           bytes);
+    return std::make_unique<CpuSegment>(std::move(fd), bytes,
+                                        mapping->offset + (reinterpret_cast<uint64_t>(place) - mapping->begin));
+  }
+
   UniqueFd export_segment(const Segment& segment) override {
     return UniqueFd(dup(static_cast<const CpuSegment&>(segment).fd()));
   }
-  std::unique_ptr<Segment> import_segment(UniqueFd fd, size_t bytes) override {
+  std::unique_ptr<Segment> import_segment(UniqueFd fd, size_t bytes, size_t offset) override {
     struct stat file {};
-    if (fstat(fd.get(), &file) != 0 || size_t(file.st_size) != bytes)
-      fail(Status::internal, "a peer's heap segment has {} bytes instead of {}", file.st_size, bytes);
-    return std::make_unique<CpuSegment>(std::move(fd), bytes);
+    if (fstat(fd.get(), &file) != 0 || size_t(file.st_size) < offset + bytes)
+      fail(Status::internal, "a peer's heap segment has {} bytes instead of {} from {} on", file.st_size, bytes, offset);
+    return std::make_unique<CpuSegment>(std::move(fd), bytes, offset);
   }
 
   void map(Segment& segment, void* place) override {
     const auto& own = static_cast<CpuSegment&>(segment);
-    if (mmap(place, own.bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, own.fd(), 0) ==
-        MAP_FAILED)
+    if (mmap(place, own.bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, own.fd(),
+             off_t(own.offset())) == MAP_FAILED)
       fail_errno("mapping a heap segment");
   }
   void unmap(Segment& segment, void* place) override {

@@ -41,6 +41,8 @@ Driver load() {
   look_up(found.set_access, "cuMemSetAccess");
   look_up(found.export_handle, "cuMemExportToShareableHandle");
   look_up(found.import_handle, "cuMemImportFromShareableHandle");
+  look_up(found.address_range, "cuMemGetAddressRange");
+  look_up(found.retain_handle, "cuMemRetainAllocationHandle");
   look_up(found.granularity, "cuMemGetAllocationGranularity");
   return found;
 }

@@ -21,6 +21,8 @@ struct Driver {
   CUresult (*export_handle)(void* handle, CUmemGenericAllocationHandle, CUmemAllocationHandleType,
                             unsigned long long flags);
   CUresult (*import_handle)(CUmemGenericAllocationHandle*, void* handle, CUmemAllocationHandleType);
+  CUresult (*address_range)(CUdeviceptr* begin, size_t* bytes, CUdeviceptr);
+  CUresult (*retain_handle)(CUmemGenericAllocationHandle*, void*);
   CUresult (*granularity)(size_t*, const CUmemAllocationProp*, CUmemAllocationGranularity_flags);
 };
 

@@ -67,6 +67,22 @@ class CudaMemory : public Memory {
     return std::make_unique<CudaSegment>(handle, bytes);
   }
 
+  std::unique_ptr<Segment> adopt(void* place, size_t bytes) override {
+    CUdeviceptr begin = 0;
+    size_t size = 0;
+    CUmemGenericAllocationHandle handle = 0;
+    if (driver().address_range(&begin, &size, reinterpret_cast<CUdeviceptr>(place)) != CUDA_SUCCESS ||
+        driver().retain_handle(&handle, place) != CUDA_SUCCESS)
+      fail(Status::invalid_value, "ptr is {}: must be memory of cuMemCreate that can be exported as a file descriptor",
+           place);
+    auto segment = std::make_unique<CudaSegment>(handle, bytes);
+    if (begin != reinterpret_cast<CUdeviceptr>(place) || bytes > size || bytes % granularity_ != 0)
+      fail(Status::invalid_value,
+           "ptr is {} and size {}: must be the beginning of an allocation ({}, {} bytes) and a multiple of {}", place, bytes,
+           reinterpret_cast<void*>(begin), size, granularity_);
+    return segment;
+  }
+
   UniqueFd export_segment(const Segment& segment) override {
     int fd = -1;
     check(driver().export_handle(&fd, static_cast<const CudaSegment&>(segment).handle(),
@@ -74,7 +90,7 @@ class CudaMemory : public Memory {
           "exporting a heap segment");
     return UniqueFd(fd);
   }
-  std::unique_ptr<Segment> import_segment(UniqueFd fd, size_t bytes) override {
+  std::unique_ptr<Segment> import_segment(UniqueFd fd, size_t bytes, size_t) override {
     CUmemGenericAllocationHandle handle = 0;
     check(driver().import_handle(&handle, reinterpret_cast<void*>(static_cast<intptr_t>(fd.get())),
                                  CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),

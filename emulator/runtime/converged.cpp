@@ -3,6 +3,7 @@
 // turns. All gathered lanes get the same answer, which is what programs need: they go on to exchange values among these
 // lanes. A lane that comes later forms a gathering of its own, as diverged lanes do on a GPU.
 // A block's fibers run on one OS thread, so no lock is needed.
+#include <causeway/machine/cpu/switch.hpp>
 #include <causeway_emulator.h>
 
 #include <map>
@@ -23,7 +24,23 @@ std::map<Place, std::shared_ptr<Gathering>>& open_gatherings() {
   return open;
 }
 
+/// While it lives, the fiber uses the open gatherings. ThreadSanitizer takes fibers for threads: it is told their order.
+struct Turn {
+  Turn() { cpu::sanitizer_acquire(&open_gatherings()); }
+  ~Turn() { cpu::sanitizer_release(&open_gatherings()); }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+};
+
+std::shared_ptr<Gathering> join(const Place& place) {
+  const Turn turn;
+  auto& slot = open_gatherings()[place];
+  if (!slot) slot = std::make_shared<Gathering>();
+  return slot;
+}
+
 void close(const Place& place, Gathering& gathering) {
+  const Turn turn;
   gathering.closed = true;
   open_gatherings().erase(place);
 }
@@ -35,9 +52,7 @@ __attribute__((noinline)) unsigned converged_lanes() {
   if (!self) return 1;
   constexpr int kQuietTurns = 2;
   const Place place{self->home, self->warp, __builtin_return_address(0)};
-  auto& slot = open_gatherings()[place];
-  if (!slot) slot = std::make_shared<Gathering>();
-  const std::shared_ptr<Gathering> gathering = slot;
+  std::shared_ptr<Gathering> gathering = join(place);
   gathering->lanes |= 1u << self->lane;
   for (int quiet = 0; !gathering->closed;) {
     const unsigned seen = gathering->lanes;
@@ -48,7 +63,10 @@ __attribute__((noinline)) unsigned converged_lanes() {
     cpu::yield();
     quiet = gathering->lanes == seen ? quiet + 1 : 0;
   }
-  return gathering->lanes;
+  const Turn turn;  // the last one frees the gathering
+  const unsigned lanes = gathering->lanes;
+  gathering.reset();
+  return lanes;
 }
 
 }  // namespace causeway::emulator

@@ -2,6 +2,8 @@
 #pragma once
 #include "thread.h"
 
+#include <type_traits>
+
 #define CAUSEWAY_HINTED_LOAD(name)  \
   template <class T>                \
   inline T name(const T* address) { \
@@ -13,13 +15,35 @@ CAUSEWAY_HINTED_LOAD(__ldcs)
 CAUSEWAY_HINTED_LOAD(__ldlu)
 #undef CAUSEWAY_HINTED_LOAD
 
+namespace causeway::emulator {
+// Programs exchange values between threads through these: of numbers they are whole, and no data race.
+template <class T>
+T relaxed_load(const T* address) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    T value;
+    __atomic_load(address, &value, __ATOMIC_RELAXED);
+    return value;
+  } else {
+    return *address;
+  }
+}
+template <class T>
+void relaxed_store(T* address, T value) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    __atomic_store(address, &value, __ATOMIC_RELAXED);
+  } else {
+    *address = value;
+  }
+}
+}  // namespace causeway::emulator
+
 // These two read past the nearest cache, so programs spin on them: the compiler must load each time, others must run.
-#define CAUSEWAY_FRESH_LOAD(name)    \
-  template <class T>                 \
-  inline T name(const T* address) {  \
-    ::causeway::emulator::tick();    \
-    asm volatile("" : : : "memory"); \
-    return *address;                 \
+#define CAUSEWAY_FRESH_LOAD(name)                       \
+  template <class T>                                    \
+  inline T name(const T* address) {                     \
+    ::causeway::emulator::tick();                       \
+    asm volatile("" : : : "memory");                    \
+    return ::causeway::emulator::relaxed_load(address); \
   }
 CAUSEWAY_FRESH_LOAD(__ldcg)
 CAUSEWAY_FRESH_LOAD(__ldcv)
@@ -28,7 +52,7 @@ CAUSEWAY_FRESH_LOAD(__ldcv)
 #define CAUSEWAY_HINTED_STORE(name)                               \
   template <class T>                                              \
   inline void name(T* address, std::enable_if_t<true, T> value) { \
-    *address = value;                                             \
+    ::causeway::emulator::relaxed_store(address, value);          \
   }
 CAUSEWAY_HINTED_STORE(__stwb)
 CAUSEWAY_HINTED_STORE(__stcg)

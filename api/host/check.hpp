@@ -1,7 +1,7 @@
 // Checks of host and stream calls: always on. Each throws an Error that names the argument, its value and what is accepted.
 #pragma once
 #include <causeway/runtime/device_world.hpp>
-#include <causeway/team/strided_set.hpp>
+#include <causeway/team/members.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -14,9 +14,17 @@ const DeviceWorld& bound_world(const char* call);
 const DeviceWorld& check_remote(const char* call, const char* argument, const void* address, size_t bytes, int pe);
 const DeviceWorld& check_signal(const char* call, const uint64_t* word, int operation, int pe);
 const DeviceWorld& check_wait(const char* call, const void* variable, size_t bytes, int comparison);
+const DeviceWorld& check_waits(const char* call, const void* variables, size_t count, size_t bytes, int comparison);
+/// Every `stride`-th of `elements` elements of `size` bytes from `address` on must lie in the caller's heap.
+const DeviceWorld& check_strided(const char* call, const char* argument, const void* address, ptrdiff_t stride,
+                                 size_t elements, size_t size, int pe);
+/// Local memory that the device is to use must be memory that it can reach.
+void check_device_memory(const char* call, const char* argument, const void* address);
 const DeviceWorld& check_team(const char* call, int team);
-const DeviceWorld& check_collective(const char* call, int team, const void* dest, size_t dest_bytes, const void* source,
-                                    size_t source_bytes);
+void check_places(const char* call, const void* dest, size_t dest_bytes, const void* source, size_t source_bytes);
+/// The same, where dest and source may be equal but not overlap otherwise, or (`in_place` false) not at all.
+void check_apart(const char* call, const void* dest, size_t dest_bytes, const void* source, size_t source_bytes,
+                 bool in_place);
 void check_root(const char* call, int team, int root);
 void check_alignment(const char* call, const char* argument, const void* address, size_t alignment);
 /// Number of PEs of a team that has been checked.
@@ -29,8 +37,8 @@ void check_faults(const char* call);
 /// The caller's world PE, and how many there are; -1 before init.
 int own_pe();
 int all_pes();
-/// Size 0 if there is no such team. Before a device is bound the predefined ones are known: programs choose by them.
-StridedSet known_set(int team);
+/// Empty if there is no such team. Before a device is bound the predefined ones are known: programs choose by them.
+Members known_members(int team);
 /// The address of `local` at `pe`, or null if it is no symmetric address or there is no such PE.
 void* reachable(const void* local, int pe);
 
