@@ -49,14 +49,14 @@ struct AtomicAdd {
   }
 };
 
-#define CAUSEWAY_ATOMIC_OPERATION(Name, machine_name)                                                             \
-  struct Name {                                                                                                   \
-    template <class T>                                                                                            \
-    CAUSEWAY_DEVICE static T apply(T* place, T value) {                                                           \
-      using Word = AtomicWord<T>;                                                                                 \
-      return detail::same_bits<T>(                                                                                \
-          machine::machine_name(reinterpret_cast<Word*>(place), detail::same_bits<Word>(value)));                 \
-    }                                                                                                             \
+#define CAUSEWAY_ATOMIC_OPERATION(Name, machine_name)                                             \
+  struct Name {                                                                                   \
+    template <class T>                                                                            \
+    CAUSEWAY_DEVICE static T apply(T* place, T value) {                                           \
+      using Word = AtomicWord<T>;                                                                 \
+      return detail::same_bits<T>(                                                                \
+          machine::machine_name(reinterpret_cast<Word*>(place), detail::same_bits<Word>(value))); \
+    }                                                                                             \
   };
 CAUSEWAY_ATOMIC_OPERATION(AtomicAnd, atomic_and_sys)
 CAUSEWAY_ATOMIC_OPERATION(AtomicOr, atomic_or_sys)

@@ -46,8 +46,7 @@ CAUSEWAY_DEVICE bool check_symmetric(const DeviceWorld& world, const char* name,
 template <class T>
 CAUSEWAY_DEVICE bool check_aligned(const DeviceWorld& world, const char* name, const char* what, const T* address) {
   if (!machine::kChecks || reinterpret_cast<uint64_t>(address) % alignof(T) == 0) return true;
-  misuse(world, name, what,
-         static_cast<long long>(reinterpret_cast<uint64_t>(address)), alignof(T));
+  misuse(world, name, what, static_cast<long long>(reinterpret_cast<uint64_t>(address)), alignof(T));
   return false;
 }
 

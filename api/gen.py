@@ -15,7 +15,7 @@ import re
 import sys
 from typing import NamedTuple
 
-from spec import FUNCTIONS, OPS, SIZES, TYPES
+from spec import FUNCTIONS, OPS, SIZES, TEMPLATE_SCOPES, TEMPLATES, TYPES
 
 HERE = pathlib.Path(__file__).resolve().parent
 GROUPS = {"": "Thread", "_warp": "Warp", "_block": "Block", "warpgroup": "Warpgroup", "block": "Block"}
@@ -23,7 +23,7 @@ PARTS = ("move", "sync", "coll", "reduce")
 
 
 class Declaration(NamedTuple):
-    kind: str     # HD, D (device, by scope), H (host) or I (inline, declared by hand)
+    kind: str     # HD, D (device, by scope), H (host), I (inline, declared by hand) or T (template, declared by hand)
     ret: str
     name: str
     params: str
@@ -94,13 +94,16 @@ def declarations():
             prefix, base = re.fullmatch(r"(nvshmemx?_)(\w+)", function.name).groups()
             yield from scoped(function.where, function.ret, base, prefix, function.params, function.call, function.doc,
                               function.part)
+    for t in TEMPLATES:
+        for suffix in TEMPLATE_SCOPES:
+            yield Declaration("T", f"template <{t.template}> int", t.name + suffix, t.params, "", "", "")
 
 
 def render_header(prefix, all_declarations):
     lines = ["// Generated from api/spec.py by api/gen.py. Do not edit.", "#pragma once", ""]
     doc = None
     for d in all_declarations:
-        if d.kind == "I" or not d.name.startswith(prefix):
+        if d.kind in "IT" or not d.name.startswith(prefix):
             continue
         if d.doc != doc:
             lines += ["", f"/// {d.doc}"]

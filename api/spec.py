@@ -331,3 +331,22 @@ FUNCTIONS = [
     Function("causeway_last_error", "const char*", "", "h", "",
              "The text of the first error that init met, else of this PE's last failed call; empty if none."),
 ]
+
+
+# ------------------------------------------------------------------ templates on tiles, defined in api/tile.hpp
+class Template(NamedTuple):
+    name: str
+    template: str
+    params: str
+
+
+TENSORS = "typename src_tensor_t, typename dst_tensor_t, typename tuple_t, nvshmemx::tile_coll_algo_t algo"
+TILE = "nvshmem_team_t team, src_tensor_t src, dst_tensor_t dst, tuple_t start_coord, tuple_t boundary, "
+TEMPLATES = [
+    *(Template(f"nvshmemx::tile_{op}_{what}", TENSORS, TILE + last) for op in ("sum", "min", "max")
+      for what, last in (("allreduce", "uint64_t flag"), ("allreduce", "int root, uint64_t flag"),
+                         ("reduce", "int root, uint64_t flag"))),
+    Template("nvshmemx::tile_allgather", TENSORS, TILE + "uint64_t flag"),
+    Template("nvshmemx::tile_collective_wait", "nvshmemx::tile_coll_algo_t algo", "nvshmem_team_t team, uint64_t flag"),
+]
+TEMPLATE_SCOPES = ("", "_warp", "_warpgroup", "_block")

@@ -105,7 +105,8 @@ CAUSEWAY_EXPORT int nvshmemx_team_init(nvshmem_team_t* team, nvshmem_team_config
     if (!wrong.empty()) fail(Status::invalid_value, "{}", wrong);
     if (!(config_mask & NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID))
       fail(Status::invalid_value,
-           "config_mask is {:#x}: must have NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID (2), by whose id the PEs meet", config_mask);
+           "config_mask is {:#x}: must have NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID (2), by whose id the PEs meet",
+           config_mask);
     world.require_bound("nvshmemx_team_init");
     *team = world.teams().init(read, npes, pe_idx_in_team);
   });

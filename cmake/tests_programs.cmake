@@ -2,9 +2,11 @@
 if(CAUSEWAY_TEST_FULL)
   set(case_arguments --cases 300)
   set(seeds 1-1000)
+  set(collective_seeds 1-200)
 else()
   set(case_arguments)
   set(seeds 1-20)
+  set(collective_seeds 1-20)
 endif()
 
 # ---- conformance
@@ -58,6 +60,11 @@ foreach(name ring barrier)
   foreach(pes 2 4)
     causeway_job_test(sim.${name}.${pes} tests/${name}_sim ${pes} RUN --seed ${seeds} LABELS sim TIMEOUT 900)
   endforeach()
+endforeach()
+
+causeway_add_program(collectives_sim tests/sim/collectives.cu DIRECTORY tests)
+foreach(pes 2 3 4 8)
+  causeway_job_test(sim.collectives.${pes} tests/collectives_sim ${pes} RUN --seed ${collective_seeds} LABELS sim TIMEOUT 900)
 endforeach()
 
 # ---- mutants: the same programs over a header with one defect; one of the seeds 1 to 100 must fail

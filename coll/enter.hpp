@@ -50,7 +50,8 @@ CAUSEWAY_DEVICE bool enter(const DeviceWorld& world, const char* name, Group gro
     if (other < 0 && exchanged(team, member) != first) other = member;
   if (other < 0 && agreement.good) return true;
   if (agreement.good && leads(group))
-    misuse(world, name, "members of the team called it with other arguments, or another collective (such a PE, number of PEs)",
+    misuse(world, name,
+           "members of the team called it with other arguments, or another collective (such a PE, number of PEs)",
            world_pe(team, other), team.pes);
   return false;
 }

@@ -11,7 +11,8 @@ namespace causeway {
 template <class Group>
 CAUSEWAY_DEVICE bool broadcast(const DeviceWorld& world, const char* name, Group group, const TeamView& team,
                                void* dest, const void* source, size_t bytes, int root, bool good = true) {
-  if (!enter(world, name, group, team, {Collective::broadcast, dest, source, bytes, uint64_t(root), good})) return false;
+  if (!enter(world, name, group, team, {Collective::broadcast, dest, source, bytes, uint64_t(root), good}))
+    return false;
   if (team.pe == root) {
     for (int i = 1; i < team.pes; ++i) {
       const int member = (root + i) % team.pes;

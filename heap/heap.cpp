@@ -171,7 +171,8 @@ uint64_t Heap::place_block(size_t bytes, size_t alignment) {
 void Heap::free(void* block, const std::string& site) {
   const uint64_t offset = uint64_t(static_cast<char*>(block) - own());
   // What lies outside of the heap has no offset that PEs could compare.
-  agree(offset < bytes_ ? fmt::format("free the block at offset {:#x}", offset) : "free an address outside of the heap", site);
+  agree(offset < bytes_ ? fmt::format("free the block at offset {:#x}", offset) : "free an address outside of the heap",
+        site);
   if (!allocator_.free(offset))
     fail(Status::invalid_value, "ptr is {}: must be the beginning of an allocated block of the symmetric heap", block);
   blocks_.erase(offset);

@@ -5,3 +5,6 @@
 #include <causeway/generated/nvshmemx_api.h>
 
 #include <causeway/api/collective_launch.hpp>
+#if !defined(CAUSEWAY_HOST_ONLY)
+#include <causeway/api/tile.hpp>
+#endif

@@ -165,8 +165,8 @@ CAUSEWAY_DEVICE uint32_t fetch_add_sys(uint32_t* p, uint32_t value) { return ato
 CAUSEWAY_DEVICE unsigned long long* cuda_word(uint64_t* p) { return reinterpret_cast<unsigned long long*>(p); }
 CAUSEWAY_DEVICE float atomic_add_sys(float* p, float value) { return atomicAdd_system(p, value); }
 CAUSEWAY_DEVICE double atomic_add_sys(double* p, double value) { return atomicAdd_system(p, value); }
-#define CAUSEWAY_ATOMIC(name, cuda)                                                                                 \
-  CAUSEWAY_DEVICE uint32_t name(uint32_t* p, uint32_t value) { return cuda(p, value); }                             \
+#define CAUSEWAY_ATOMIC(name, cuda)                                                     \
+  CAUSEWAY_DEVICE uint32_t name(uint32_t* p, uint32_t value) { return cuda(p, value); } \
   CAUSEWAY_DEVICE uint64_t name(uint64_t* p, uint64_t value) { return cuda(cuda_word(p), (unsigned long long)value); }
 CAUSEWAY_ATOMIC(atomic_add_sys, atomicAdd_system)
 CAUSEWAY_ATOMIC(atomic_and_sys, atomicAnd_system)

@@ -36,7 +36,8 @@ void zero(void* place, size_t bytes) { std::memset(place, 0, bytes); }
 void store_word(uint64_t* place, uint64_t value) { machine::store_release_sys(place, value); }
 uint64_t load_word(const uint64_t* place) { return machine::load_acquire_sys(place); }
 void wait_for(const DeviceWorld& world, const WaitInfo& info, const std::function<bool(uint64_t& seen)>& ready) {
-  if (!spin_until(world, [&] { return info; }, ready))
+  if (!spin_until(
+          world, [&] { return info; }, ready))
     fail(Status::internal, "gave up waiting for PE {} in {}", info.peer, info.operation);
 }
 

@@ -90,8 +90,8 @@ void wait_for(const DeviceWorld& world, const WaitInfo& info, const std::functio
   bool reported = false;
   for (uint64_t seen = 0; !ready(seen); std::this_thread::yield()) {
     const auto waited = uint64_t(std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
-    const auto text = fmt::format("waiting in {} for PE {}: {} {} at heap offset {:#x}, seen {}", info.operation, info.peer,
-                                  info.comparison, info.expected, heap_offset(world, info.address), seen);
+    const auto text = fmt::format("waiting in {} for PE {}: {} {} at heap offset {:#x}, seen {}", info.operation,
+                                  info.peer, info.comparison, info.expected, heap_offset(world, info.address), seen);
     if (world.wait_timeout_ns && waited > world.wait_timeout_ns) fail(Status::internal, "gave up {}", text);
     if (reported || !world.wait_report_ns || waited < world.wait_report_ns) continue;
     std::fprintf(stderr, "causeway: PE %d: still %s\n", world.pe, text.c_str());
@@ -134,14 +134,16 @@ bool device_reaches(const void* place) {
   if (cudaPointerGetAttributes(&found, place) == cudaSuccess && found.type != cudaMemoryTypeUnregistered) return true;
   cudaGetLastError();
   int pageable = 0;
-  return cudaDeviceGetAttribute(&pageable, cudaDevAttrPageableMemoryAccess, binding().device) == cudaSuccess && pageable;
+  return cudaDeviceGetAttribute(&pageable, cudaDevAttrPageableMemoryAccess, binding().device) == cudaSuccess &&
+         pageable;
 }
 
 void register_local(void* place, size_t bytes) {
   cudaPointerAttributes found{};
   const bool known = cudaPointerGetAttributes(&found, place) == cudaSuccess && found.type != cudaMemoryTypeUnregistered;
   cudaGetLastError();
-  if (!known) check(cudaHostRegister(place, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped), "registering memory");
+  if (!known)
+    check(cudaHostRegister(place, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped), "registering memory");
 }
 void unregister_local(void* place) {
   if (cudaHostUnregister(place) != cudaSuccess) cudaGetLastError();  // device or pinned memory: it was known before
@@ -169,7 +171,8 @@ void barrier(const DeviceWorld& world, const char*, int team, bool completes) {
 void fcollect(const DeviceWorld& world, const char*, int team, void* dest, const void* source, size_t bytes) {
   cudaStream_t stream = own_stream();
   using Kernel = host::CollectiveKernel<host::FcollectCall>;
-  machine::launch(Kernel{world, world.teams_max + team, {dest, source, bytes}, true}, 1, machine::kStreamThreads, stream);
+  machine::launch(Kernel{world, world.teams_max + team, {dest, source, bytes}, true}, 1, machine::kStreamThreads,
+                  stream);
   finish(stream);
 }
 

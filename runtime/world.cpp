@@ -167,7 +167,8 @@ void World::register_local(void* place, size_t bytes) {
   require_bound("nvshmemx_buffer_register");
   char* begin = static_cast<char*>(place);
   if (!place || bytes == 0)
-    fail(Status::invalid_value, "addr is {} and length {}: must be memory of the caller, of at least a byte", place, bytes);
+    fail(Status::invalid_value, "addr is {} and length {}: must be memory of the caller, of at least a byte", place,
+         bytes);
   for (const auto& [other, size] : registered_)
     if (begin < other + size && other < begin + bytes)
       fail(Status::invalid_value, "addr is {} and length {}: overlaps what is registered at {}, {} bytes", place, bytes,
@@ -179,7 +180,8 @@ void World::register_local(void* place, size_t bytes) {
 void World::unregister_local(void* place) {
   require_bound("nvshmemx_buffer_unregister");
   if (registered_.erase(static_cast<char*>(place)) == 0)
-    fail(Status::invalid_value, "addr is {}: must be the beginning of a range given to nvshmemx_buffer_register", place);
+    fail(Status::invalid_value, "addr is {}: must be the beginning of a range given to nvshmemx_buffer_register",
+         place);
   machine_host::unregister_local(place);
 }
 
@@ -194,8 +196,8 @@ void World::report_leaks() const {
     by_site[block.site].second += block.bytes;
   }
   for (const auto& [site, sums] : by_site)
-    std::fprintf(stderr, "causeway: never freed: %zu block%s of symmetric memory, %zu bytes, allocated at %s\n", sums.first,
-                 sums.first == 1 ? "" : "s", sums.second, site.c_str());
+    std::fprintf(stderr, "causeway: never freed: %zu block%s of symmetric memory, %zu bytes, allocated at %s\n",
+                 sums.first, sums.first == 1 ? "" : "s", sums.second, site.c_str());
 }
 
 }  // namespace causeway

@@ -90,8 +90,7 @@ CAUSEWAY_DEVICE size_t wait_until_some(const DeviceWorld& world, const char* nam
 template <class T, class Value>
 CAUSEWAY_DEVICE bool test_all(T* variables, size_t count, const int* status, int comparison, Value value) {
   bool all = true;
-  for (size_t i = 0; i < count && all; ++i)
-    all = !takes_part(status, i) || holds(variables + i, comparison, value(i));
+  for (size_t i = 0; i < count && all; ++i) all = !takes_part(status, i) || holds(variables + i, comparison, value(i));
   if (!all) machine::pause();  // callers loop around it
   return all;
 }

@@ -26,8 +26,8 @@ Members Teams::meet(uint64_t id, int size, int number) {
   const DeviceWorld& world = world_.device_world();
   const int place = int(id >> kPeShift) - 1;
   if (id == 0 || place < 0 || place >= world_.pes())
-    fail(Status::invalid_value, "config->uniqueid is {:#x}: must come from nvshmemx_team_get_uniqueid of a PE of this job",
-         id);
+    fail(Status::invalid_value,
+         "config->uniqueid is {:#x}: must come from nvshmemx_team_get_uniqueid of a PE of this job", id);
   if (size < 1 || size > world_.pes())
     fail(Status::invalid_value, "npes is {}: must be 1 to the number of PEs {}", size, world_.pes());
   if (number < 0 || number >= size)

@@ -111,8 +111,7 @@ std::vector<int> Teams::agree(const Gather& gather, const Words& arguments, cons
   const auto all = gather(mine);
   if (!wrong.empty()) fail(Status::invalid_value, "{}", wrong);
   for (size_t i = 0; i < all.size(); ++i) {
-    if (all[i][kArgumentsMax - 1])
-      fail(Status::invalid_value, "member {} called it with bad arguments", i);
+    if (all[i][kArgumentsMax - 1]) fail(Status::invalid_value, "member {} called it with bad arguments", i);
     if (!std::equal(all[i].begin(), all[i].begin() + kArgumentsMax, all[0].begin()))
       fail(Status::symmetry, "members 0 and {} called it with different arguments", i);
     for (size_t word = kArgumentsMax; word < mine.size(); ++word) mine[word] &= all[i][word];
@@ -145,7 +144,8 @@ void Teams::continue_epochs(const Gather& gather, const std::vector<int>& slots)
 
 int Teams::split_strided(int parent, int start, int stride, int size, const TeamConfig& config,
                          const std::string& wrong) {
-  if (!find(parent)) fail(Status::invalid_value, "parent_team is {}: must be a team that the caller is a member of", parent);
+  if (!find(parent))
+    fail(Status::invalid_value, "parent_team is {}: must be a team that the caller is a member of", parent);
   std::string problem = wrong;
   Members members;
   if (problem.empty()) {
@@ -165,7 +165,8 @@ int Teams::split_strided(int parent, int start, int stride, int size, const Team
 
 Teams::Pair Teams::split_2d(int parent, int xrange, const TeamConfig& x, const TeamConfig& y,
                             const std::string& wrong) {
-  if (!find(parent)) fail(Status::invalid_value, "parent_team is {}: must be a team that the caller is a member of", parent);
+  if (!find(parent))
+    fail(Status::invalid_value, "parent_team is {}: must be a team that the caller is a member of", parent);
   std::string problem = wrong;
   Axes axes;
   if (problem.empty()) {

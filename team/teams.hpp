@@ -76,14 +76,14 @@ class Teams {
 
   World& world_;
   std::vector<Slot> slots_;
-  TeamView* table_ = nullptr;      // on the device: the teams' device channels, then their host channels
-  char* inboxes_ = nullptr;        // symmetric: a line a PE, for every slot of both channels
-  char* epochs_ = nullptr;         // own, a line each
-  int32_t* lists_ = nullptr;       // own: TeamView::members of each slot
-  char* scratch_ = nullptr;        // symmetric: gathers of a team
-  uint64_t* meetings_ = nullptr;   // symmetric: by PE, what it told those who meet here
-  uint64_t* mail_ = nullptr;       // symmetric: by sender, gathers of PEs that are no team yet
-  size_t gather_words_ = 0;        // most a PE gives to a gather
+  TeamView* table_ = nullptr;     // on the device: the teams' device channels, then their host channels
+  char* inboxes_ = nullptr;       // symmetric: a line a PE, for every slot of both channels
+  char* epochs_ = nullptr;        // own, a line each
+  int32_t* lists_ = nullptr;      // own: TeamView::members of each slot
+  char* scratch_ = nullptr;       // symmetric: gathers of a team
+  uint64_t* meetings_ = nullptr;  // symmetric: by PE, what it told those who meet here
+  uint64_t* mail_ = nullptr;      // symmetric: by sender, gathers of PEs that are no team yet
+  size_t gather_words_ = 0;       // most a PE gives to a gather
   uint32_t unique_ids_ = 0;
 };
 

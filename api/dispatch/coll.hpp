@@ -73,7 +73,8 @@ CAUSEWAY_DEVICE int alltoall(const char* name, Group group, nvshmem_team_t team,
   const TeamView* view = find_team(world, name, team);
   if (!view) return NVSHMEMX_ERROR_INVALID_VALUE;
   const size_t all = bytes * size_t(view->pes);
-  const bool good = check_places(world, name, dest, all, source, all) && check_apart(world, name, dest, all, source, all);
+  const bool good =
+      check_places(world, name, dest, all, source, all) && check_apart(world, name, dest, all, source, all);
   return status_of(causeway::alltoall(world, name, group, *view, dest, source, bytes, good));
 }
 
@@ -84,11 +85,10 @@ CAUSEWAY_DEVICE int alltoalls(const char* name, Group group, Element<Bytes> elem
   const TeamView* view = find_team(world, name, team);
   if (!view) return NVSHMEMX_ERROR_INVALID_VALUE;
   const size_t all = elements * size_t(view->pes);
-  const bool good =
-      check_range(world, name, "dst must be at least 1", dest_stride < 1 ? 0 : 1, 1, 1) &&
-      check_range(world, name, "sst must be at least 1", source_stride < 1 ? 0 : 1, 1, 1) &&
-      check_strided(world, name, kDestSymmetric, dest, dest_stride, all, Bytes) &&
-      check_strided(world, name, kSourceSymmetric, source, source_stride, all, Bytes);
+  const bool good = check_range(world, name, "dst must be at least 1", dest_stride < 1 ? 0 : 1, 1, 1) &&
+                    check_range(world, name, "sst must be at least 1", source_stride < 1 ? 0 : 1, 1, 1) &&
+                    check_strided(world, name, kDestSymmetric, dest, dest_stride, all, Bytes) &&
+                    check_strided(world, name, kSourceSymmetric, source, source_stride, all, Bytes);
   return status_of(causeway::alltoalls(world, name, group, *view, element, dest, source, dest_stride, source_stride,
                                        elements, good));
 }
@@ -101,9 +101,9 @@ CAUSEWAY_DEVICE int reduce(const char* name, Group group, Operation, nvshmem_tea
   const TeamView* view = find_team(world, name, team);
   if (!view) return NVSHMEMX_ERROR_INVALID_VALUE;
   const size_t bytes = count * sizeof(T);
-  const bool good =
-      check_both_aligned(world, name, dest, source) && check_places(world, name, dest, bytes, source, bytes) &&
-      (dest == source || check_apart(world, name, dest, bytes, source, bytes));
+  const bool good = check_both_aligned(world, name, dest, source) &&
+                    check_places(world, name, dest, bytes, source, bytes) &&
+                    (dest == source || check_apart(world, name, dest, bytes, source, bytes));
   return status_of(causeway::reduce<Operation>(world, name, group, *view, reinterpret_cast<Plain*>(dest),
                                                reinterpret_cast<const Plain*>(source), count, good));
 }
@@ -116,9 +116,9 @@ CAUSEWAY_DEVICE int reducescatter(const char* name, Group group, Operation, nvsh
   const TeamView* view = find_team(world, name, team);
   if (!view) return NVSHMEMX_ERROR_INVALID_VALUE;
   const size_t bytes = count * sizeof(T), all = bytes * size_t(view->pes);
-  const bool good =
-      check_both_aligned(world, name, dest, source) && check_places(world, name, dest, bytes, source, all) &&
-      (dest == source || check_apart(world, name, dest, bytes, source, all));
+  const bool good = check_both_aligned(world, name, dest, source) &&
+                    check_places(world, name, dest, bytes, source, all) &&
+                    (dest == source || check_apart(world, name, dest, bytes, source, all));
   return status_of(causeway::reducescatter<Operation>(world, name, group, *view, reinterpret_cast<Plain*>(dest),
                                                       reinterpret_cast<const Plain*>(source), count, good));
 }
@@ -131,9 +131,9 @@ CAUSEWAY_DEVICE int sum_scan(const char* name, Group group, nvshmem_team_t team,
   const TeamView* view = find_team(world, name, team);
   if (!view) return NVSHMEMX_ERROR_INVALID_VALUE;
   const size_t bytes = count * sizeof(T);
-  const bool good =
-      check_both_aligned(world, name, dest, source) && check_places(world, name, dest, bytes, source, bytes) &&
-      (dest == source || check_apart(world, name, dest, bytes, source, bytes));
+  const bool good = check_both_aligned(world, name, dest, source) &&
+                    check_places(world, name, dest, bytes, source, bytes) &&
+                    (dest == source || check_apart(world, name, dest, bytes, source, bytes));
   return status_of(causeway::sum_scan(world, name, group, *view, reinterpret_cast<Plain*>(dest),
                                       reinterpret_cast<const Plain*>(source), count, inclusive, good));
 }

@@ -88,46 +88,46 @@ struct ValueOfEach {
   CAUSEWAY_DEVICE T operator()(size_t i) const { return values[i]; }
 };
 
-#define CAUSEWAY_WAITS(suffix, Value, ValueArgument)                                                                  \
-  template <class T>                                                                                                  \
-  CAUSEWAY_DEVICE void wait_until_all##suffix(const char* name, Thread, T* variables, size_t count, const int* status,\
-                                              int comparison, ValueArgument value) {                                  \
-    const DeviceWorld& world = unit::world();                                                                         \
-    if (check_waits(world, name, variables, count, comparison))                                                       \
-      causeway::wait_until_all(world, name, variables, count, status, comparison, Value<T>{value});                   \
-  }                                                                                                                   \
-  template <class T>                                                                                                  \
-  CAUSEWAY_DEVICE size_t wait_until_any##suffix(const char* name, Thread, T* variables, size_t count,                 \
-                                                const int* status, int comparison, ValueArgument value) {             \
-    const DeviceWorld& world = unit::world();                                                                         \
-    if (!check_waits(world, name, variables, count, comparison)) return kNoneOfThem;                                  \
-    return causeway::wait_until_any(world, name, variables, count, status, comparison, Value<T>{value});              \
-  }                                                                                                                   \
-  template <class T>                                                                                                  \
-  CAUSEWAY_DEVICE size_t wait_until_some##suffix(const char* name, Thread, T* variables, size_t count,                \
-                                                 size_t* indices, const int* status, int comparison,                  \
-                                                 ValueArgument value) {                                               \
-    const DeviceWorld& world = unit::world();                                                                         \
-    if (!check_waits(world, name, variables, count, comparison)) return 0;                                            \
-    return causeway::wait_until_some(world, name, variables, count, indices, status, comparison, Value<T>{value});    \
-  }                                                                                                                   \
-  template <class T>                                                                                                  \
-  CAUSEWAY_DEVICE int test_all##suffix(const char* name, Thread, T* variables, size_t count, const int* status,       \
-                                       int comparison, ValueArgument value) {                                         \
-    return check_waits(unit::world(), name, variables, count, comparison) &&                                          \
-           causeway::test_all(variables, count, status, comparison, Value<T>{value});                                 \
-  }                                                                                                                   \
-  template <class T>                                                                                                  \
-  CAUSEWAY_DEVICE size_t test_any##suffix(const char* name, Thread, T* variables, size_t count, const int* status,    \
-                                          int comparison, ValueArgument value) {                                      \
-    if (!check_waits(unit::world(), name, variables, count, comparison)) return kNoneOfThem;                          \
-    return causeway::test_any(variables, count, status, comparison, Value<T>{value});                                 \
-  }                                                                                                                   \
-  template <class T>                                                                                                  \
-  CAUSEWAY_DEVICE size_t test_some##suffix(const char* name, Thread, T* variables, size_t count, size_t* indices,     \
-                                           const int* status, int comparison, ValueArgument value) {                  \
-    if (!check_waits(unit::world(), name, variables, count, comparison)) return 0;                                    \
-    return causeway::test_some(variables, count, indices, status, comparison, Value<T>{value});                       \
+#define CAUSEWAY_WAITS(suffix, Value, ValueArgument)                                                                   \
+  template <class T>                                                                                                   \
+  CAUSEWAY_DEVICE void wait_until_all##suffix(const char* name, Thread, T* variables, size_t count, const int* status, \
+                                              int comparison, ValueArgument value) {                                   \
+    const DeviceWorld& world = unit::world();                                                                          \
+    if (check_waits(world, name, variables, count, comparison))                                                        \
+      causeway::wait_until_all(world, name, variables, count, status, comparison, Value<T>{value});                    \
+  }                                                                                                                    \
+  template <class T>                                                                                                   \
+  CAUSEWAY_DEVICE size_t wait_until_any##suffix(const char* name, Thread, T* variables, size_t count,                  \
+                                                const int* status, int comparison, ValueArgument value) {              \
+    const DeviceWorld& world = unit::world();                                                                          \
+    if (!check_waits(world, name, variables, count, comparison)) return kNoneOfThem;                                   \
+    return causeway::wait_until_any(world, name, variables, count, status, comparison, Value<T>{value});               \
+  }                                                                                                                    \
+  template <class T>                                                                                                   \
+  CAUSEWAY_DEVICE size_t wait_until_some##suffix(const char* name, Thread, T* variables, size_t count,                 \
+                                                 size_t* indices, const int* status, int comparison,                   \
+                                                 ValueArgument value) {                                                \
+    const DeviceWorld& world = unit::world();                                                                          \
+    if (!check_waits(world, name, variables, count, comparison)) return 0;                                             \
+    return causeway::wait_until_some(world, name, variables, count, indices, status, comparison, Value<T>{value});     \
+  }                                                                                                                    \
+  template <class T>                                                                                                   \
+  CAUSEWAY_DEVICE int test_all##suffix(const char* name, Thread, T* variables, size_t count, const int* status,        \
+                                       int comparison, ValueArgument value) {                                          \
+    return check_waits(unit::world(), name, variables, count, comparison) &&                                           \
+           causeway::test_all(variables, count, status, comparison, Value<T>{value});                                  \
+  }                                                                                                                    \
+  template <class T>                                                                                                   \
+  CAUSEWAY_DEVICE size_t test_any##suffix(const char* name, Thread, T* variables, size_t count, const int* status,     \
+                                          int comparison, ValueArgument value) {                                       \
+    if (!check_waits(unit::world(), name, variables, count, comparison)) return kNoneOfThem;                           \
+    return causeway::test_any(variables, count, status, comparison, Value<T>{value});                                  \
+  }                                                                                                                    \
+  template <class T>                                                                                                   \
+  CAUSEWAY_DEVICE size_t test_some##suffix(const char* name, Thread, T* variables, size_t count, size_t* indices,      \
+                                           const int* status, int comparison, ValueArgument value) {                   \
+    if (!check_waits(unit::world(), name, variables, count, comparison)) return 0;                                     \
+    return causeway::test_some(variables, count, indices, status, comparison, Value<T>{value});                        \
   }
 CAUSEWAY_WAITS(, SameValue, T)
 CAUSEWAY_WAITS(_vector, ValueOfEach, const T*)

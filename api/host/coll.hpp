@@ -66,7 +66,8 @@ int reducescatter(const char* name, Operation operation, int team, T* dest, cons
 }
 template <class T>
 int sum_scan(const char* name, int team, T* dest, const T* source, size_t count, bool inclusive) {
-  return on_host(name, team, [&](OnHost place) { return run_sum_scan(name, place, team, dest, source, count, inclusive); });
+  return on_host(name, team,
+                 [&](OnHost place) { return run_sum_scan(name, place, team, dest, source, count, inclusive); });
 }
 
 }  // namespace causeway::host

@@ -51,17 +51,15 @@ inline void fence(const char*) {}
 template <size_t Bytes>
 void iput(const char* name, Element<Bytes> element, void* dest, const void* source, ptrdiff_t dest_stride,
           ptrdiff_t source_stride, size_t elements, int pe) {
-  guard(name, [&] {
-    iput_on_stream(name, element, dest, source, dest_stride, source_stride, elements, pe, own(name));
-  });
+  guard(name,
+        [&] { iput_on_stream(name, element, dest, source, dest_stride, source_stride, elements, pe, own(name)); });
   quiet(name);
 }
 template <size_t Bytes>
 void iget(const char* name, Element<Bytes> element, void* dest, const void* source, ptrdiff_t dest_stride,
           ptrdiff_t source_stride, size_t elements, int pe) {
-  guard(name, [&] {
-    iget_on_stream(name, element, dest, source, dest_stride, source_stride, elements, pe, own(name));
-  });
+  guard(name,
+        [&] { iget_on_stream(name, element, dest, source, dest_stride, source_stride, elements, pe, own(name)); });
   quiet(name);
 }
 

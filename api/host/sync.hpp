@@ -47,9 +47,8 @@ T poll_until(const char* name, T* variable, int comparison, T value) {
   T seen{};
   guard(name, [&] {
     const DeviceWorld& world = check_wait(name, variable, sizeof(T), comparison);
-    poll(name, world, variable, 1, [&](const std::vector<T>& values) {
-      return compare(seen = values[0], comparison, value);
-    });
+    poll(name, world, variable, 1,
+         [&](const std::vector<T>& values) { return compare(seen = values[0], comparison, value); });
   });
   return seen;
 }
@@ -141,7 +140,8 @@ inline size_t give(const std::vector<size_t>& found, size_t* indices) {
   template <class T>                                                                                                   \
   size_t test_any##suffix(const char* name, T* variables, size_t count, const int* status, int comparison,             \
                           ValueArgument value) {                                                                       \
-    return first_of(find(name, false, 0, variables, count, status, comparison, [&](size_t i) { return value_of(i); })); \
+    return first_of(                                                                                                   \
+        find(name, false, 0, variables, count, status, comparison, [&](size_t i) { return value_of(i); }));            \
   }                                                                                                                    \
   template <class T>                                                                                                   \
   size_t test_some##suffix(const char* name, T* variables, size_t count, size_t* indices, const int* status,           \
@@ -174,7 +174,8 @@ T fetched(const char* name, Launch launch) {
 
 template <class Operation, class T>
 T atomic_update(const char* name, Operation, T* dest, T value, int pe) {
-  return fetched<T>(name, [&](T* fetch, Stream stream) { launch_update<Operation>(name, fetch, dest, value, pe, stream); });
+  return fetched<T>(name,
+                    [&](T* fetch, Stream stream) { launch_update<Operation>(name, fetch, dest, value, pe, stream); });
 }
 template <class T>
 T atomic_compare_swap(const char* name, T* dest, T condition, T value, int pe) {

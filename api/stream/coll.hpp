@@ -157,9 +157,8 @@ int run_broadcast(const char* name, Place place, int team, void* dest, const voi
 }
 template <class Place>
 int run_fcollect(const char* name, Place place, int team, void* dest, const void* source, size_t bytes) {
-  return run_collective(name, place, team, FcollectCall{dest, source, bytes}, [&] {
-    check_places(name, dest, bytes * size_t(team_size(name, team)), source, bytes);
-  });
+  return run_collective(name, place, team, FcollectCall{dest, source, bytes},
+                        [&] { check_places(name, dest, bytes * size_t(team_size(name, team)), source, bytes); });
 }
 template <class Place>
 int run_collect(const char* name, Place place, int team, void* dest, const void* source, size_t bytes) {
@@ -195,7 +194,8 @@ void check_reduction(const char* name, const T* dest, size_t dest_count, const T
 template <class Place, class Operation, class T>
 int run_reduce(const char* name, Place place, Operation, int team, T* dest, const T* source, size_t count) {
   using Plain = typename Canonical<Operation, T>::type;
-  const ReduceCall<Operation, Plain> call{reinterpret_cast<Plain*>(dest), reinterpret_cast<const Plain*>(source), count};
+  const ReduceCall<Operation, Plain> call{reinterpret_cast<Plain*>(dest), reinterpret_cast<const Plain*>(source),
+                                          count};
   return run_collective(name, place, team, call, [&] { check_reduction(name, dest, count, source, count); });
 }
 template <class Place, class Operation, class T>
@@ -203,9 +203,8 @@ int run_reducescatter(const char* name, Place place, Operation, int team, T* des
   using Plain = typename Canonical<Operation, T>::type;
   const ReducescatterCall<Operation, Plain> call{reinterpret_cast<Plain*>(dest), reinterpret_cast<const Plain*>(source),
                                                  count};
-  return run_collective(name, place, team, call, [&] {
-    check_reduction(name, dest, count, source, count * size_t(team_size(name, team)));
-  });
+  return run_collective(name, place, team, call,
+                        [&] { check_reduction(name, dest, count, source, count * size_t(team_size(name, team))); });
 }
 template <class Place, class T>
 int run_sum_scan(const char* name, Place place, int team, T* dest, const T* source, size_t count, bool inclusive) {

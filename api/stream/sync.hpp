@@ -104,9 +104,7 @@ struct CompareSwapKernel {
   DeviceWorld world;
   T *fetch, *dest, condition, value;
   int pe;
-  CAUSEWAY_DEVICE void operator()() const {
-    *fetch = causeway::atomic_compare_swap(world, dest, condition, value, pe);
-  }
+  CAUSEWAY_DEVICE void operator()() const { *fetch = causeway::atomic_compare_swap(world, dest, condition, value, pe); }
 };
 template <class T>
 struct FetchKernel {
@@ -157,8 +155,9 @@ template <class T>
 void launch_fetch(const char* name, T* fetch, const T* source, int pe, Stream stream) {
   using Plain = Updated<T>;
   const DeviceWorld& world = check_atomic(name, "source", source, pe);
-  machine::launch(FetchKernel<Plain>{world, reinterpret_cast<Plain*>(fetch), reinterpret_cast<const Plain*>(source), pe},
-                  1, 1, stream);
+  machine::launch(
+      FetchKernel<Plain>{world, reinterpret_cast<Plain*>(fetch), reinterpret_cast<const Plain*>(source), pe}, 1, 1,
+      stream);
 }
 
 template <class Operation, class T>
@@ -170,7 +169,8 @@ void atomic_set_on_stream(const char* name, T* dest, T value, int pe, Stream str
   using Plain = Updated<T>;
   guard(name, [&] {
     const DeviceWorld& world = check_atomic(name, "dest", dest, pe);
-    machine::launch(SetKernel<Plain>{world, reinterpret_cast<Plain*>(dest), static_cast<Plain>(value), pe}, 1, 1, stream);
+    machine::launch(SetKernel<Plain>{world, reinterpret_cast<Plain*>(dest), static_cast<Plain>(value), pe}, 1, 1,
+                    stream);
   });
 }
 template <class Operation, class T>

@@ -45,8 +45,8 @@ std::optional<SharedMapping> find_mapping(const void* place, size_t bytes) {
   for (std::string line; std::getline(maps, line);) {
     SharedMapping found;
     char access[8] = {};
-    if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %x:%x %" SCNu64, &found.begin, &found.end, access,
-                    &found.offset, &found.major, &found.minor, &found.inode) != 7)
+    if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %x:%x %" SCNu64, &found.begin, &found.end,
+                    access, &found.offset, &found.major, &found.minor, &found.inode) != 7)
       continue;
     if (begin >= found.begin && begin + bytes <= found.end && access[3] == 's' && found.inode != 0) return found;
   }
@@ -96,7 +96,8 @@ class CpuMemory : public Memory {
   std::unique_ptr<Segment> adopt(void* place, size_t bytes) override {
     constexpr uint64_t kPage = 4096;
     if (reinterpret_cast<uint64_t>(place) % kPage != 0 || bytes % kPage != 0)
-      fail(Status::invalid_value, "ptr is {} and size {}: both must be multiples of a page, {} bytes", place, bytes, kPage);
+      fail(Status::invalid_value, "ptr is {} and size {}: both must be multiples of a page, {} bytes", place, bytes,
+           kPage);
     const auto mapping = find_mapping(place, bytes);
     UniqueFd fd = mapping ? find_descriptor(*mapping) : UniqueFd();
     if (!fd)
@@ -113,7 +114,8 @@ class CpuMemory : public Memory {
   std::unique_ptr<Segment> import_segment(UniqueFd fd, size_t bytes, size_t offset) override {
     struct stat file {};
     if (fstat(fd.get(), &file) != 0 || size_t(file.st_size) < offset + bytes)
-      fail(Status::internal, "a peer's heap segment has {} bytes instead of {} from {} on", file.st_size, bytes, offset);
+      fail(Status::internal, "a peer's heap segment has {} bytes instead of {} from {} on", file.st_size, bytes,
+           offset);
     return std::make_unique<CpuSegment>(std::move(fd), bytes, offset);
   }
 

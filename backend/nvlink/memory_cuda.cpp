@@ -78,8 +78,8 @@ class CudaMemory : public Memory {
     auto segment = std::make_unique<CudaSegment>(handle, bytes);
     if (begin != reinterpret_cast<CUdeviceptr>(place) || bytes > size || bytes % granularity_ != 0)
       fail(Status::invalid_value,
-           "ptr is {} and size {}: must be the beginning of an allocation ({}, {} bytes) and a multiple of {}", place, bytes,
-           reinterpret_cast<void*>(begin), size, granularity_);
+           "ptr is {} and size {}: must be the beginning of an allocation ({}, {} bytes) and a multiple of {}", place,
+           bytes, reinterpret_cast<void*>(begin), size, granularity_);
     return segment;
   }
 
