@@ -1,5 +1,5 @@
-# Programs built the way users build theirs: the examples, for the CPU machine by `causeway cc`.
-if(CAUSEWAY_CPU_MACHINE AND NOT CAUSEWAY_TEST_SAMPLE)
+# Programs built the way users build theirs: the examples, by `causeway cc`.
+if(NOT CAUSEWAY_TEST_SAMPLE)
   set(examples shift ring_allreduce jacobi token_shuffle latency)
   foreach(example ${examples})
     causeway_add_program(${example} examples/${example}.cu DIRECTORY examples)

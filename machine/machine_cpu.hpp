@@ -55,6 +55,12 @@ inline uint64_t now_ns() {
   return uint64_t(std::chrono::steady_clock::now().time_since_epoch().count());
 }
 
+/// A number that differs from call to call.
+inline uint32_t varying() {
+  static uint32_t calls = 0;
+  return __atomic_fetch_add(&calls, 1u, __ATOMIC_RELAXED);
+}
+
 // ---- order. Loads and stores of flags are real atomics; fences also drain the simulator's store buffers.
 inline void full_fence() {
 #if defined(__SANITIZE_THREAD__)

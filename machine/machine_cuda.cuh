@@ -51,6 +51,13 @@ CAUSEWAY_DEVICE uint64_t now_ns() {
   return ns;
 }
 
+/// A number that differs from call to call.
+CAUSEWAY_DEVICE uint32_t varying() {
+  uint32_t cycles;
+  asm volatile("mov.u32 %0, %%clock;" : "=r"(cycles));
+  return cycles;
+}
+
 // ---- order (PTX memory model, system scope)
 CAUSEWAY_DEVICE void fence_acq_rel_sys() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
 CAUSEWAY_DEVICE void fence_sc_sys() { asm volatile("fence.sc.sys;" ::: "memory"); }

@@ -19,11 +19,14 @@ CAUSEWAY_DEVICE bool holds(T* variable, int comparison, T value) {
 
 CAUSEWAY_DEVICE bool takes_part(const int* status, size_t i) { return !status || status[i] == 0; }
 
-/// The first that holds; kNoneOfThem if none does.
+/// One that holds; kNoneOfThem if none does. It begins anywhere, so that a program which asks again and again meets all.
 template <class T, class Value>
 CAUSEWAY_DEVICE size_t find_any(T* variables, size_t count, const int* status, int comparison, Value value) {
-  for (size_t i = 0; i < count; ++i)
+  const size_t first = count > 0 ? machine::varying() % count : 0;
+  for (size_t k = 0; k < count; ++k) {
+    const size_t i = first + k < count ? first + k : first + k - count;
     if (takes_part(status, i) && holds(variables + i, comparison, value(i))) return i;
+  }
   return kNoneOfThem;
 }
 /// All that hold, in order, to `indices`; how many.

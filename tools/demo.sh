@@ -1,23 +1,25 @@
 #!/usr/bin/env bash
 # Shows an installed or built Causeway at work: runs its example programs and prints what the operations take.
 #
-#   demo.sh PREFIX [OUTDIR]
+#   demo.sh OUTDIR PREFIX...
 #
-# PREFIX/bin/causeway is the tool, PREFIX/examples holds the built programs, OUTDIR (default: .) gets jacobi.png.
-# Where there is a GPU, and its programs are in PREFIX/../cuda/examples, these run there too, with two PEs.
+# PREFIX/bin/causeway is the tool and PREFIX/examples holds the built programs, of the CPU machine (four PEs) or of GPUs (two
+# PEs, under MPS if they share one): PREFIX/lib says which. OUTDIR gets the pictures.
 set -euo pipefail
 
-if [[ $# -lt 1 || $# -gt 2 ]]; then
-  echo "usage: ${0##*/} PREFIX [OUTDIR]" >&2
+if [[ $# -lt 2 ]]; then
+  echo "usage: ${0##*/} OUTDIR PREFIX..." >&2
   exit 2
 fi
-prefix=$1
-outdir=${2:-.}
+outdir=$1
+shift
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 seconds_max=120  # a program that takes longer hangs
 
-[[ -x $prefix/bin/causeway ]] || { echo "demo: no tool at $prefix/bin/causeway" >&2; exit 2; }
-[[ -d $prefix/examples ]] || { echo "demo: no programs in $prefix/examples" >&2; exit 2; }
+for prefix in "$@"; do
+  [[ -x $prefix/bin/causeway ]] || { echo "demo: no tool at $prefix/bin/causeway" >&2; exit 2; }
+  [[ -d $prefix/examples ]] || { echo "demo: no programs in $prefix/examples" >&2; exit 2; }
+done
 mkdir -p "$outdir"
 log=$(mktemp)
 trap 'rm -f "$log" "$log.field"' EXIT
@@ -63,17 +65,19 @@ run_all() {
 }
 
 # The script lies beside the programs where they are installed, else in the sources.
-field_to_png=$prefix/examples/field_to_png.py
+field_to_png=$1/examples/field_to_png.py
 [[ -f $field_to_png ]] || field_to_png=$here/../examples/field_to_png.py
-[[ -f $field_to_png ]] || { echo "demo: no field_to_png.py, neither in $prefix/examples nor in the sources" >&2; exit 2; }
+[[ -f $field_to_png ]] || { echo "demo: no field_to_png.py, neither in $1/examples nor in the sources" >&2; exit 2; }
 
-echo "On the CPU:"
-run_all "$prefix" 4 "$outdir/jacobi.png"
-tables=$(cat "$log")
-
-if [[ -d $prefix/../cuda/examples ]] && nvidia-smi -L > /dev/null 2>&1; then
-  echo "On the GPU:"
-  run_all "$prefix/../cuda" 2 "$outdir/jacobi_gpu.png"
-  tables+=$'\n\nOn the GPU:\n'$(cat "$log")
-fi
-printf '\n%s\n' "$tables"
+tables=
+for prefix in "$@"; do
+  if [[ -e $prefix/lib/libcauseway_cpu.so ]]; then
+    where=CPU pes=4 picture=$outdir/jacobi.png
+  else
+    where=GPU pes=2 picture=$outdir/jacobi_gpu.png
+  fi
+  echo "On the $where:"
+  run_all "$prefix" $pes "$picture"
+  tables+=$(printf '\nOn the %s:\n%s' $where "$(cat "$log")")$'\n'
+done
+printf '%s' "$tables"

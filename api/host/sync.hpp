@@ -4,6 +4,7 @@
 #include <causeway/api/host/move.hpp>
 #include <causeway/api/stream/sync.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -106,7 +107,11 @@ std::vector<size_t> find(const char* name, bool waits, size_t least, T* variable
   });
   return found;
 }
-inline size_t first_of(const std::vector<size_t>& found) { return found.empty() ? ~size_t{0} : found.front(); }
+/// Another one each time, so that a program which asks again and again meets all.
+inline size_t one_of(const std::vector<size_t>& found) {
+  static std::atomic<size_t> calls{0};
+  return found.empty() ? ~size_t{0} : found[calls.fetch_add(1, std::memory_order_relaxed) % found.size()];
+}
 inline size_t give(const std::vector<size_t>& found, size_t* indices) {
   for (size_t i = 0; i < found.size(); ++i) indices[i] = found[i];
   return found.size();
@@ -123,7 +128,7 @@ inline size_t give(const std::vector<size_t>& found, size_t* indices) {
   template <class T>                                                                                                   \
   size_t wait_until_any##suffix(const char* name, T* variables, size_t count, const int* status, int comparison,       \
                                 ValueArgument value) {                                                                 \
-    return first_of(find(name, true, 1, variables, count, status, comparison, [&](size_t i) { return value_of(i); })); \
+    return one_of(find(name, true, 1, variables, count, status, comparison, [&](size_t i) { return value_of(i); }));   \
   }                                                                                                                    \
   template <class T>                                                                                                   \
   size_t wait_until_some##suffix(const char* name, T* variables, size_t count, size_t* indices, const int* status,     \
@@ -140,8 +145,7 @@ inline size_t give(const std::vector<size_t>& found, size_t* indices) {
   template <class T>                                                                                                   \
   size_t test_any##suffix(const char* name, T* variables, size_t count, const int* status, int comparison,             \
                           ValueArgument value) {                                                                       \
-    return first_of(                                                                                                   \
-        find(name, false, 0, variables, count, status, comparison, [&](size_t i) { return value_of(i); }));            \
+    return one_of(find(name, false, 0, variables, count, status, comparison, [&](size_t i) { return value_of(i); }));  \
   }                                                                                                                    \
   template <class T>                                                                                                   \
   size_t test_some##suffix(const char* name, T* variables, size_t count, size_t* indices, const int* status,           \

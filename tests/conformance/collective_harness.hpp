@@ -115,7 +115,8 @@ struct Team {
 
 constexpr size_t kArena = 1 << 20;
 constexpr size_t kOperationBytes = 200000;  // at most, of one operation's source or destination
-constexpr int kOperationsMax = 4;
+constexpr int kOperationsMax = 4;           // of a case
+constexpr int kRowMax = 16;                 // of any row
 
 struct Bench {
   Suite& suite;
@@ -130,7 +131,7 @@ struct Bench {
     CHECK(source = static_cast<char*>(nvshmem_align(256, kArena)));
     CHECK(digests = static_cast<uint64_t*>(nvshmem_calloc(size_t(suite.pes), sizeof(uint64_t))));
     CHECK(word = static_cast<uint64_t*>(nvshmem_calloc(1, sizeof(uint64_t))));
-    CHECK(cudaMalloc(&operations, kOperationsMax * sizeof(Operation)));
+    CHECK(cudaMalloc(&operations, kRowMax * sizeof(Operation)));
     CHECK(cudaMalloc(&bad_status, sizeof(int)));
     for (nvshmem_team_t team : {NVSHMEM_TEAM_WORLD, NVSHMEMX_TEAM_NODE, NVSHMEMX_TEAM_SAME_MYPE_NODE})
       add_predefined(team);
