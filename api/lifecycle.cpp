@@ -145,7 +145,13 @@ CAUSEWAY_EXPORT int nvshmemx_init_status() {
   return world->bound() ? NVSHMEM_STATUS_IS_INITIALIZED : NVSHMEM_STATUS_IS_BOOTSTRAPPED;
 }
 
-CAUSEWAY_EXPORT const char* causeway_last_error() { return pe_state().last_error.c_str(); }
+CAUSEWAY_EXPORT const char* causeway_last_error() {
+  thread_local std::string text;  // the caller's own: another thread may meet the next error meanwhile
+  PeState& state = pe_state();
+  std::lock_guard lock(state.error_mutex);
+  text = state.last_error;
+  return text.c_str();
+}
 
 CAUSEWAY_EXPORT int causeway_prepare_launch(const char* call) {
   return guard(call, [&] { world_of(call).bind(); });

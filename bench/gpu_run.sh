@@ -5,10 +5,12 @@
 #
 #   bench/gpu_run.sh [PROGRAM-DIRECTORY...]     more .cu programs to build and run with 1 and 2 PEs
 #
-# Environment: ARCHITECTURES (default 90), JOBS (default: all cores), ONLY (a pattern of program names), LIMIT_S (per run).
+# Environment: ARCHITECTURES (default 90), JOBS (default: all cores), ONLY (a pattern of program names), PES (default
+# "1 2 3"), LIMIT_S (per run).
 set -u
+shopt -s extglob
 cd "$(dirname "$0")/.."
-architectures=${ARCHITECTURES:-90} jobs=${JOBS:-$(nproc)} limit_s=${LIMIT_S:-60} only=${ONLY:-*}
+architectures=${ARCHITECTURES:-90} jobs=${JOBS:-$(nproc)} limit_s=${LIMIT_S:-60} only=${ONLY:-*}  # with | between alternatives
 build=build/cuda programs=$build/programs
 failed=0
 rows=()
@@ -30,9 +32,11 @@ sources=(examples/*.cu)
 extra=()
 for directory in "$@"; do extra+=("$directory"/*.cu); done
 say "building $((${#sources[@]} + ${#extra[@]})) programs with nvcc"
-export causeway programs architectures
+export causeway programs architectures only
 compile() {
   local name; name=$(basename "$1" .cu)
+  [[ $name == @($only) ]] || return
+  # (bash -c does not inherit extglob, but [[ == ]] always understands it)
   "$causeway" cc --machine cuda -O3 -gencode "arch=compute_${architectures}a,code=sm_${architectures}a" "$1" \
     -o "$programs/$name" > "$programs/$name.log" 2>&1 || echo "BUILD FAILED $1"
 }
@@ -42,13 +46,18 @@ printf '%s\n' "${sources[@]}" "${extra[@]}" | xargs -P "$jobs" -I{} bash -c 'com
 nvcc -std=c++17 -rdc=true -gencode "arch=compute_${architectures}a,code=sm_${architectures}a" examples/shift.cu -I"$build/include" \
   -L"$build/lib" -lcauseway -Xlinker "-rpath=$PWD/$build/lib" -o "$programs/shift_rdc" || echo "BUILD FAILED shift_rdc"
 
+# A row is printed when it is there: a table that comes last is lost with a run that is cut off.
+row() {
+  rows+=("$1")
+  printf '%s\n' "$1"
+}
+
 # run NAME PES [ARGUMENTS]: one row of the table
 run() {
   local name=$1 pes=$2; shift 2
-  # shellcheck disable=SC2254
-  case $name in $only) ;; *) return ;; esac
+  [[ $name == @($only) ]] || return
   if [ ! -x "$programs/$name" ]; then
-    rows+=("$(printf '%-22s %3s  not built' "$name" "$pes")"); failed=1
+    row "$(printf '%-22s %3s  not built' "$name" "$pes")"; failed=1
     head -n 5 "$programs/$name.log" 2> /dev/null
     return
   fi
@@ -58,16 +67,16 @@ run() {
   status=$?
   seconds=$((($(date +%s%N) - start) / 1000000))
   if [ $status = 0 ]; then
-    rows+=("$(printf '%-22s %3d  ok       %6d ms' "$name" "$pes" "$seconds")")
+    row "$(printf '%-22s %3d  ok       %6d ms' "$name" "$pes" "$seconds")"
   else
-    rows+=("$(printf '%-22s %3d  FAILED   %6d ms  status %d' "$name" "$pes" "$seconds" "$status")"); failed=1
+    row "$(printf '%-22s %3d  FAILED   %6d ms  status %d' "$name" "$pes" "$seconds" "$status")"; failed=1
     say "$name with $pes PEs: status $status"
     tail -n 12 "$programs/$name.$pes.out"
   fi
 }
 
 say "running on $gpus GPU(s)"
-for pes in 1 2 3; do
+for pes in ${PES:-1 2 3}; do
   for source in "${sources[@]}"; do
     name=$(basename "$source" .cu)
     case $name in

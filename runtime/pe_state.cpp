@@ -8,10 +8,17 @@
 namespace causeway {
 
 void note_error(const std::string& text) {
+  // A program that polls with a bad argument would print for ever; any thread may come here.
+  constexpr int kPrintedMax = 200;
   PeState& state = pe_state();
+  std::lock_guard lock(state.error_mutex);
   if (state.last_error == text) return;
   state.last_error = text;
-  if (state.world) {
+  if (state.errors_printed++ >= kPrintedMax) return;
+  if (state.errors_printed == kPrintedMax) {
+    std::fprintf(stderr, "causeway: %d errors printed; further ones are only kept for causeway_last_error()\n",
+                 kPrintedMax);
+  } else if (state.world) {
     std::fprintf(stderr, "causeway: PE %d: %s\n", state.world->pe(), text.c_str());
   } else {
     std::fprintf(stderr, "causeway: %s\n", text.c_str());

@@ -19,7 +19,9 @@ struct PeState {
   std::unique_ptr<World> world;  // between init and finalize
   int inits = 0;                 // init is counted
   std::string last_error;        // of the last failed call
-  std::string init_failure;      // why init failed, first cause; later calls repeat it
+  int errors_printed = 0;
+  std::mutex error_mutex;    // of the two above
+  std::string init_failure;  // why init failed, first cause; later calls repeat it
   std::vector<const UnitRegistration*> units;
   std::mutex units_mutex;
   std::function<std::unique_ptr<Bootstrap>()> make_bootstrap;  // set where PEs are threads

@@ -1,4 +1,4 @@
-// A few types with an operation of each shape, for programs that mix them.
+// A few types (the first is uint64) with an operation of each shape, for programs that mix them. EVERY_SHAPE_TYPES may say which.
 #pragma once
 #include "collective_harness.hpp"
 
@@ -59,11 +59,13 @@ inline const std::vector<Kind> kEveryShape = {
       CALL_OF_SHAPE(NAME, nvshmemx_, _on_stream, , stream)                                           \
     }                                                                                                \
   };
-#define SOME_TYPES(X) X(uint64, uint64_t) X(half, half) X(float, float) X(double, double) X(schar, signed char)
-SOME_TYPES(DEFINE_SHAPES)
+#if !defined(EVERY_SHAPE_TYPES)
+#define EVERY_SHAPE_TYPES(X) X(uint64, uint64_t) X(half, half) X(float, float)
+#endif
+EVERY_SHAPE_TYPES(DEFINE_SHAPES)
 #define SHAPES_ROW(NAME, TYPE) \
   {#NAME, sizeof(TYPE), launch_row<Calls_##NAME>, call_one<Calls_##NAME>, fill_operands<TYPE>, check_results<TYPE>},
-inline const std::vector<Type> kSomeTypes = {SOME_TYPES(SHAPES_ROW)};
+inline const std::vector<Type> kSomeTypes = {EVERY_SHAPE_TYPES(SHAPES_ROW)};
 
 #undef SHAPES_ROW
 #undef DEFINE_SHAPES

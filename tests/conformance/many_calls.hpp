@@ -56,17 +56,15 @@ constexpr int kRowCount = sizeof kRows / sizeof *kRows;
 #define ROW_NUMBER(NAME, TYPE) row_##NAME,
 enum { CONFORMANCE_WAIT_TYPES(ROW_NUMBER) };
 
-// Not inlined: each holds twelve loops that wait, and two kernels call them.
-#define DEFINE_DEVICE(NAME, TYPE) \
-  static __device__ __noinline__ size_t device_##NAME(ASK_PARAMETERS) { ASK_BODY(NAME, TYPE) }
+// A type of its own a row, for kernels of their own: ptxas takes minutes for a kernel that may wait in all of these ways.
+template <int Row>
+struct InKernel;
+#define DEFINE_DEVICE(NAME, TYPE)                                                      \
+  template <>                                                                          \
+  struct InKernel<row_##NAME> {                                                        \
+    static __device__ __noinline__ size_t ask(ASK_PARAMETERS) { ASK_BODY(NAME, TYPE) } \
+  };
 CONFORMANCE_WAIT_TYPES(DEFINE_DEVICE)
-#define DEVICE_ROW(NAME, TYPE) \
-  case row_##NAME:             \
-    return device_##NAME(ASK_ARGUMENTS);
-__device__ inline size_t ask_in_kernel(int row, ASK_PARAMETERS) {
-  switch (row) { CONFORMANCE_WAIT_TYPES(DEVICE_ROW) }
-  return 0;
-}
 
 // The reference's hosts have no such waits and tests.
 #if defined(CAUSEWAY_VERSION)

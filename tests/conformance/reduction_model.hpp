@@ -48,7 +48,7 @@ bool is_result(Operator op, const std::vector<T>& operands, T got, bool whole, c
   double product = 1;
   for (T x : operands) product *= double(x);
   std::snprintf(text, sizeof text, "%.9g, expected %.9g", double(got), product);
-  const double bound = whole ? 0 : precision<T>() * std::fabs(product) * double(operands.size());
+  const double bound = whole ? 0 : bound_of<T>(product, std::fabs(product) * double(operands.size()));
   return std::fabs(double(got) - product) <= bound;
 }
 

@@ -33,7 +33,7 @@ struct Bench {
   }
 };
 
-__global__ inline void ask(nvshmem_team_t team, int pe, nvshmem_team_t other, int* answers) {
+static __global__ void ask(nvshmem_team_t team, int pe, nvshmem_team_t other, int* answers) {
   answers[0] = nvshmem_team_my_pe(team);
   answers[1] = nvshmem_team_n_pes(team);
   answers[2] = nvshmem_team_translate_pe(team, pe, other);

@@ -76,14 +76,23 @@ struct Bench {
 
 // ---------------------------------------------------------------- now
 
-__global__ void ask_now(int row, char* variables, Question* questions, int count, Sheet* sheets) {
+template <int Row>
+__global__ void ask_now(char* variables, Question* questions, int count, Sheet* sheets) {
   for (unsigned i = thread_in_block(); i < unsigned(count); i += threads_in_block()) {
     Question& q = questions[i];
     Sheet& s = sheets[i];
-    q.answer = ask_in_kernel(row, q.ask, variables + q.variables, q.count, s.indices, q.has_status ? s.status : nullptr,
-                             q.cmp, q.value, s.values);
+    q.answer = InKernel<Row>::ask(q.ask, variables + q.variables, q.count, s.indices, q.has_status ? s.status : nullptr,
+                                  q.cmp, q.value, s.values);
   }
 }
+
+template <int Row>
+void launch_now(dim3 block, char* variables, Question* questions, int count, Sheet* sheets, cudaStream_t stream) {
+  ask_now<Row><<<1, block, 0, stream>>>(variables, questions, count, sheets);
+  CHECK(cudaGetLastError());
+}
+#define NOW_ROW(NAME, TYPE) launch_now<row_##NAME>,
+void (*const kLaunchNow[])(dim3, char*, Question*, int, Sheet*, cudaStream_t) = {CONFORMANCE_WAIT_TYPES(NOW_ROW)};
 
 /// Fills in variables such that a wait ends at once; gives which of them hold.
 std::vector<size_t> draw_variables(Random& random, const Row& row, int ask, const Draw& d, char* variables) {
@@ -144,11 +153,9 @@ void run_now(Bench& b, Random& random, int row_number, Scope scope) {
   copy(b.variables, variables.data(), variables.size(), suite.stream);
   copy(b.questions, questions.data(), questions.size() * sizeof(Question), suite.stream);
   copy(b.sheets, sheets.data(), sheets.size() * sizeof(Sheet), suite.stream);
-  if (scope == Scope::thread) {
-    ask_now<<<1, random_block(random, 40, false), 0, suite.stream>>>(row_number, b.variables, b.questions, kQuestions,
-                                                                     b.sheets);
-    CHECK(cudaGetLastError());
-  }
+  if (scope == Scope::thread)
+    kLaunchNow[row_number](random_block(random, 40, false), b.variables, b.questions, kQuestions, b.sheets,
+                           suite.stream);
   for (int i = 0; i < kQuestions; ++i) {
     Question& q = questions[size_t(i)];
     Sheet& s = scope == Scope::host ? sheets[size_t(i)] : b.sheets[i];
@@ -218,15 +225,17 @@ __host__ __device__ inline int next_ask(int ask, int tries) {
   return tries < kTries || !is_test(ask) ? ask : ask - kTest;
 }
 
-__device__ inline size_t ask_until_told(const Flow& f, Sheet& sheet, uint64_t left) {
+template <int Row>
+__device__ size_t ask_until_told(const Flow& f, Sheet& sheet, uint64_t left) {
   for (int tries = 0;; ++tries) {
     const int ask = next_ask(f.ask, tries);
-    const size_t answer = ask_in_kernel(f.row, ask, f.variables, f.count, sheet.indices,
-                                        f.has_status ? sheet.status : nullptr, f.cmp, f.value, sheet.values);
+    const size_t answer = InKernel<Row>::ask(ask, f.variables, f.count, sheet.indices,
+                                             f.has_status ? sheet.status : nullptr, f.cmp, f.value, sheet.values);
     if (!goes_on(ask, answer, left)) return answer;
   }
 }
 
+template <int Row>
 __global__ void flow(Flow f, Sheet* sheet, const Expected* expected, const Set* sets, int set_count, int* wrong) {
   if (blockIdx.x + 1 < gridDim.x || !f.waits) {
     for (int k = 0; k < set_count; ++k) {
@@ -238,9 +247,12 @@ __global__ void flow(Flow f, Sheet* sheet, const Expected* expected, const Set* 
   }
   uint64_t left = f.parts;
   size_t answer = 0;
-  do answer = ask_until_told(f, *sheet, left);
+  do answer = ask_until_told<Row>(f, *sheet, left);
   while (account(f, *sheet, expected, answer, f.variables, f.data, &left, wrong));
 }
+
+#define FLOW_ROW(NAME, TYPE) (const void*)flow<row_##NAME>,
+const void* const kFlows[] = {CONFORMANCE_WAIT_TYPES(FLOW_ROW)};
 
 void wait_on_host(Bench& b, const Flow& f, Sheet& sheet, const Expected* expected, int* wrong) {
   std::vector<char> variables(kSlots * f.size);
@@ -330,7 +342,7 @@ void run_flow(Bench& b, Random& random, int row_number, int ask, Scope scope) {
   int set_count = int(sets.size());
   void* arguments[] = {&f, &b.sheets, &b.expected, &b.sets, &set_count, &b.wrong};
   if (kernel_sets || kernel_waits)
-    CHECK(nvshmemx_collective_launch((const void*)flow, dim3(unsigned(kernel_sets + kernel_waits)), dim3(1), arguments,
+    CHECK(nvshmemx_collective_launch(kFlows[row_number], dim3(unsigned(kernel_sets + kernel_waits)), dim3(1), arguments,
                                      0, suite.stream));
   if (!kernel_sets) {
     for (const Set& s : sets) {
