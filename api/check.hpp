@@ -56,6 +56,11 @@ CAUSEWAY_DEVICE bool check_strided(const DeviceWorld& world, const char* name, c
   if (!machine::kChecks) return true;
   if (!check_ready(world, name)) return false;
   if (elements == 0) return true;
+  constexpr double kFar = 4e18;  // further than any address; below it the product below does not overflow
+  if (double(elements) * double(size) * (stride < 0 ? -double(stride) : double(stride)) > kFar) {
+    misuse(world, name, what, static_cast<long long>(stride), static_cast<long long>(elements));
+    return false;
+  }
   const ptrdiff_t last = static_cast<ptrdiff_t>((elements - 1) * size) * stride;
   const char* first = static_cast<const char*>(address) + (last < 0 ? last : 0);
   return check_symmetric(world, name, what, first, static_cast<uint64_t>(last < 0 ? -last : last) + size);

@@ -37,10 +37,10 @@ def forms(op):
     """(name part, element type, bytes of nelems, bytes of an element) of every type and size that carries the operation."""
     for typename, (ctype, groups) in TYPES.items():
         if set(op.group.split()) & set(groups.split()):
-            yield f"{typename}_" + op.name.replace("@", ""), ctype, f"nelems * sizeof({ctype})", f"sizeof({ctype})"
+            yield f"{typename}_" + op.name.replace("@", ""), ctype, f"::causeway::bytes_of(nelems, sizeof({ctype}))", f"sizeof({ctype})"
     if "n" in op.untyped:
         for bits in SIZES:
-            yield op.name.replace("@", str(bits)), "void", f"nelems * {bits // 8}", str(bits // 8)
+            yield op.name.replace("@", str(bits)), "void", f"::causeway::bytes_of(nelems, {bits // 8})", str(bits // 8)
     if "m" in op.untyped:
         yield op.name.replace("@", "mem"), "void", "nelems", "1"
 

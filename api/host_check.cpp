@@ -79,6 +79,11 @@ const DeviceWorld& check_team(const char* call, int team) {
   return device_world;
 }
 
+int team_number(const char* call, int team) {
+  check_team(call, team);
+  return find_team(world_of(call), team).pe;
+}
+
 int team_size(const char* call, int team) {
   check_team(call, team);
   return find_team(world_of(call), team).pes;
@@ -90,7 +95,12 @@ const DeviceWorld& check_strided(const char* call, const char* argument, const v
   world.require_bound(call);
   check_pe(world, pe);
   if (elements == 0) return world.device_world();
-  const ptrdiff_t last = ptrdiff_t((elements - 1) * size) * stride;
+  ptrdiff_t last = 0;
+  if (elements > size_t(PTRDIFF_MAX) || __builtin_mul_overflow(ptrdiff_t(elements), ptrdiff_t(size), &last) ||
+      __builtin_mul_overflow(last, stride, &last))
+    fail(Status::invalid_value, "{}: {} elements of {} bytes that lie {} apart are more than there are addresses",
+         argument, elements, size, stride);
+  last = ptrdiff_t((elements - 1) * size) * stride;
   const char* first = static_cast<const char*>(address) + (last < 0 ? last : 0);
   check_symmetric(world, argument, first, size_t(last < 0 ? -last : last) + size);
   return world.device_world();

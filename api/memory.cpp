@@ -134,5 +134,6 @@ CAUSEWAY_EXPORT int nvshmemx_buffer_unregister_symmetric(void* ptr, size_t size)
     world.require_bound("nvshmemx_buffer_unregister_symmetric");
     machine_host::synchronize_device();
     world.heap().release(ptr, size, call_site(caller));
+    world.heap_grew();
   });
 }

@@ -31,15 +31,16 @@ struct Agreement {
 
 /// False: the members disagree, which has been said. All threads of the group call it and get the same answer.
 template <class Group>
-CAUSEWAY_DEVICE bool enter(const DeviceWorld& world, const char* name, Group group, const TeamView& team,
-                           const Agreement& agreement) {
+CAUSEWAY_DEVICE_LARGE bool enter(const DeviceWorld& world, const char* name, Group group, const TeamView& team,
+                                 const Agreement& agreement) {
   if (!machine::kChecks) {
     sync(world, name, group, team);
     return true;
   }
   uint64_t digest = detail::mixed(*team.epoch, uint64_t(agreement.what));  // what others wrote at other times differs
-  digest = detail::mixed(digest, agreement.size ? heap_offset(world, agreement.dest) : 0);
-  digest = detail::mixed(digest, agreement.size ? heap_offset(world, agreement.source) : 0);
+  const auto offset = [&](const void* place) { return agreement.size && place ? heap_offset(world, place) : 0; };
+  digest = detail::mixed(digest, offset(agreement.dest));
+  digest = detail::mixed(digest, offset(agreement.source));
   digest = detail::mixed(digest, agreement.size);
   digest = detail::mixed(digest, agreement.detail);
   if (!agreement.good) digest = detail::mixed(digest, 1 + uint64_t(world.pe));

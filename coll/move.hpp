@@ -9,8 +9,8 @@ namespace causeway {
 
 /// Member `root`'s source to every member's dest, the root's own included (section 9.11.6).
 template <class Group>
-CAUSEWAY_DEVICE bool broadcast(const DeviceWorld& world, const char* name, Group group, const TeamView& team,
-                               void* dest, const void* source, size_t bytes, int root, bool good = true) {
+CAUSEWAY_DEVICE_LARGE bool broadcast(const DeviceWorld& world, const char* name, Group group, const TeamView& team,
+                                     void* dest, const void* source, size_t bytes, int root, bool good = true) {
   if (!enter(world, name, group, team, {Collective::broadcast, dest, source, bytes, uint64_t(root), good}))
     return false;
   if (team.pe == root) {
@@ -41,8 +41,8 @@ CAUSEWAY_DEVICE void copy_to_all(const DeviceWorld& world, Group group, const Te
 
 /// Every member's source, in member order, in every member's dest (section 9.11.7).
 template <class Group>
-CAUSEWAY_DEVICE bool fcollect(const DeviceWorld& world, const char* name, Group group, const TeamView& team, void* dest,
-                              const void* source, size_t bytes, bool good = true) {
+CAUSEWAY_DEVICE_LARGE bool fcollect(const DeviceWorld& world, const char* name, Group group, const TeamView& team,
+                                    void* dest, const void* source, size_t bytes, bool good = true) {
   if (!enter(world, name, group, team, {Collective::fcollect, dest, source, bytes, 0, good})) return false;
   detail::copy_to_all(world, group, team, static_cast<char*>(dest) + size_t(team.pe) * bytes, source, bytes);
   sync(world, name, group, team);
@@ -51,12 +51,22 @@ CAUSEWAY_DEVICE bool fcollect(const DeviceWorld& world, const char* name, Group 
 
 /// fcollect of as many bytes as each member has (section 9.11.7): the members first tell each other how many.
 template <class Group>
-CAUSEWAY_DEVICE bool collect(const DeviceWorld& world, const char* name, Group group, const TeamView& team, void* dest,
-                             const void* source, size_t bytes, bool good = true) {
-  if (!enter(world, name, group, team, {Collective::collect, nullptr, nullptr, 0, 0, good})) return false;
+CAUSEWAY_DEVICE_LARGE bool collect(const DeviceWorld& world, const char* name, Group group, const TeamView& team,
+                                   void* dest, const void* source, size_t bytes, bool good = true) {
+  if (!enter(world, name, group, team, {Collective::collect, dest, nullptr, 1, 0, good})) return false;
   exchange(world, name, group, team, bytes);
-  size_t before = 0;
-  for (int member = 0; member < team.pe; ++member) before += exchanged(team, member);
+  size_t before = 0, all = 0;
+  for (int member = 0; member < team.pes; ++member) {
+    if (member == team.pe) before = all;
+    all += exchanged(team, member);
+  }
+  if (machine::kChecks && all > 0 && !in_heap(world, dest, all)) {  // all members come to the same answer
+    sync(world, name, group, team);
+    if (leads(group))
+      misuse(world, name, "dest must lie in the caller's symmetric heap with what all members give (offset, bytes)",
+             static_cast<long long>(heap_offset(world, dest)), static_cast<long long>(all));
+    return false;
+  }
   detail::copy_to_all(world, group, team, static_cast<char*>(dest) + before, source, bytes);
   sync(world, name, group, team);
   return true;
@@ -64,8 +74,8 @@ CAUSEWAY_DEVICE bool collect(const DeviceWorld& world, const char* name, Group g
 
 /// Block j of a member's source becomes block (number of the member) of member j's dest (section 9.11.8).
 template <class Group>
-CAUSEWAY_DEVICE bool alltoall(const DeviceWorld& world, const char* name, Group group, const TeamView& team, void* dest,
-                              const void* source, size_t bytes, bool good = true) {
+CAUSEWAY_DEVICE_LARGE bool alltoall(const DeviceWorld& world, const char* name, Group group, const TeamView& team,
+                                    void* dest, const void* source, size_t bytes, bool good = true) {
   if (!enter(world, name, group, team, {Collective::alltoall, dest, source, bytes, 0, good})) return false;
   char* place = static_cast<char*>(dest) + size_t(team.pe) * bytes;
   for (int i = 1; i <= team.pes; ++i) {
@@ -79,9 +89,9 @@ CAUSEWAY_DEVICE bool alltoall(const DeviceWorld& world, const char* name, Group 
 
 /// alltoall of blocks whose elements lie `dest_stride` and `source_stride` elements apart.
 template <size_t Bytes, class Group>
-CAUSEWAY_DEVICE bool alltoalls(const DeviceWorld& world, const char* name, Group group, const TeamView& team,
-                               Element<Bytes> element, void* dest, const void* source, ptrdiff_t dest_stride,
-                               ptrdiff_t source_stride, size_t elements, bool good = true) {
+CAUSEWAY_DEVICE_LARGE bool alltoalls(const DeviceWorld& world, const char* name, Group group, const TeamView& team,
+                                     Element<Bytes> element, void* dest, const void* source, ptrdiff_t dest_stride,
+                                     ptrdiff_t source_stride, size_t elements, bool good = true) {
   const uint64_t strides = uint64_t(dest_stride) * 0x100000001u + uint64_t(source_stride);
   if (!enter(world, name, group, team, {Collective::alltoalls, dest, source, elements * Bytes, strides, good}))
     return false;

@@ -11,8 +11,8 @@ namespace causeway {
 /// Element-wise combination over all members, in every member's dest. Each member combines one share of the elements and
 /// sends the result to all. In place is safe: a share is read by its owner only, before the owner alone writes it.
 template <class Operation, class T, class Group>
-CAUSEWAY_DEVICE bool reduce(const DeviceWorld& world, const char* name, Group group, const TeamView& team, T* dest,
-                            const T* source, size_t count, bool good = true) {
+CAUSEWAY_DEVICE_LARGE bool reduce(const DeviceWorld& world, const char* name, Group group, const TeamView& team,
+                                  T* dest, const T* source, size_t count, bool good = true) {
   if (!enter(world, name, group, team, {Collective::reduce, dest, source, count * sizeof(T), Operation::number, good}))
     return false;
   detail::for_packs<T>(group, count, detail::aligned16(dest, source), size_t(team.pe), size_t(team.pes),
@@ -32,8 +32,8 @@ CAUSEWAY_DEVICE bool reduce(const DeviceWorld& world, const char* name, Group gr
 /// (dest == source) all of source is overwritten: a member's own chunk is read by itself only, so it keeps the result
 /// until everyone has read the rest.
 template <class Operation, class T, class Group>
-CAUSEWAY_DEVICE bool reducescatter(const DeviceWorld& world, const char* name, Group group, const TeamView& team,
-                                   T* dest, const T* source, size_t count, bool good = true) {
+CAUSEWAY_DEVICE_LARGE bool reducescatter(const DeviceWorld& world, const char* name, Group group, const TeamView& team,
+                                         T* dest, const T* source, size_t count, bool good = true) {
   if (!enter(world, name, group, team,
              {Collective::reducescatter, dest, source, count * sizeof(T), Operation::number, good}))
     return false;
@@ -55,8 +55,8 @@ CAUSEWAY_DEVICE bool reducescatter(const DeviceWorld& world, const char* name, G
 
 /// Sums over the members up to and including the own one (`inclusive`) or before it (0 for the first), element by element.
 template <class T, class Group>
-CAUSEWAY_DEVICE bool sum_scan(const DeviceWorld& world, const char* name, Group group, const TeamView& team, T* dest,
-                              const T* source, size_t count, bool inclusive, bool good = true) {
+CAUSEWAY_DEVICE_LARGE bool sum_scan(const DeviceWorld& world, const char* name, Group group, const TeamView& team,
+                                    T* dest, const T* source, size_t count, bool inclusive, bool good = true) {
   if (!enter(world, name, group, team, {Collective::scan, dest, source, count * sizeof(T), inclusive, good}))
     return false;
   detail::for_packs<T>(

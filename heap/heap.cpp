@@ -89,11 +89,11 @@ void Heap::grow(size_t bytes) {
     }
   }
   const uint64_t begin = bytes_;
-  map_everywhere(std::move(mine), std::move(error), bytes, bytes);
+  map_everywhere(std::move(mine), std::move(error), bytes);
   allocator_.add(begin, bytes);
 }
 
-void Heap::map_everywhere(std::unique_ptr<Segment> mine, std::string error, size_t bytes, size_t step) {
+void Heap::map_everywhere(std::unique_ptr<Segment> mine, std::string error, size_t bytes) {
   UniqueFd exported;
   uint64_t offset = 0;
   if (error.empty()) {
@@ -128,7 +128,7 @@ void Heap::map_everywhere(std::unique_ptr<Segment> mine, std::string error, size
     throw;
   }
   for (auto& mapping : mapped) mappings_.push_back(std::move(mapping));
-  bytes_ += step;
+  bytes_ += bytes;
 }
 
 void Heap::agree(const std::string& what, const std::string& site) {
@@ -197,10 +197,10 @@ void* Heap::reallocate(void* block, size_t bytes, const std::string& site,
 
 void* Heap::adopt(void* place, size_t bytes, const std::string& site) {
   agree(fmt::format("register {} bytes", bytes), site);
-  const size_t step = round_up(bytes, memory_.granularity());
+  // No rounding up: behind what is mapped nothing may count as heap.
   std::string error;
   std::unique_ptr<Segment> mine;
-  if (bytes == 0 || step < bytes || step > stride_ - bytes_) {
+  if (bytes == 0 || bytes > stride_ - bytes_) {
     error = fmt::format("size is {}: must be more than 0 and fit between the {} bytes mapped and the heap's end at {}",
                         bytes, bytes_, stride_);
   } else {
@@ -211,7 +211,7 @@ void* Heap::adopt(void* place, size_t bytes, const std::string& site) {
     }
   }
   const uint64_t offset = bytes_;
-  map_everywhere(std::move(mine), std::move(error), bytes, step);
+  map_everywhere(std::move(mine), std::move(error), bytes);
   adopted_[offset] = bytes;
   return own() + offset;
 }
@@ -235,6 +235,12 @@ void Heap::release(void* symmetric, size_t bytes, const std::string& site) {
     });
   }
   adopted_.erase(found);
+  holes_[offset] = bytes;
+  // The heap ends before holes, so that addresses in them are refused. (One in the middle stays: it faults.)
+  while (!holes_.empty() && holes_.rbegin()->first + holes_.rbegin()->second == bytes_) {
+    bytes_ = holes_.rbegin()->first;
+    holes_.erase(std::prev(holes_.end()));
+  }
 }
 
 }  // namespace causeway

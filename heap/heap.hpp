@@ -57,8 +57,8 @@ class Heap {
  private:
   void reserve(size_t wanted);
   void grow(size_t bytes);
-  /// Maps `mine` (or reports `error`) and everyone else's at the heap's end, which moves by `step`.
-  void map_everywhere(std::unique_ptr<Segment> mine, std::string error, size_t bytes, size_t step);
+  /// Maps `mine` (or reports `error`) and everyone else's at the heap's end, which moves.
+  void map_everywhere(std::unique_ptr<Segment> mine, std::string error, size_t bytes);
   uint64_t place_block(size_t bytes, size_t alignment);
   /// Compares what all PEs are about to do; throws the same error on all if it differs.
   void agree(const std::string& what, const std::string& site);
@@ -78,6 +78,7 @@ class Heap {
   std::vector<Mapping> mappings_;
   std::map<uint64_t, Block> blocks_;
   std::map<uint64_t, size_t> adopted_;  // the program's own memory: offset to bytes
+  std::map<uint64_t, size_t> holes_;    // where such memory was
   Allocator allocator_;
 };
 

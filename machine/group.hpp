@@ -2,6 +2,8 @@
 #pragma once
 #include <causeway/machine/machine.hpp>
 
+#include <cstddef>
+
 namespace causeway {
 
 struct Thread {
@@ -31,6 +33,16 @@ struct Block {
   CAUSEWAY_DEVICE unsigned size() const { return machine::threads_in_block(); }
   CAUSEWAY_DEVICE void sync() const { machine::sync_block(); }
 };
+
+/// count * size; where sizes are checked, what is too much stays too much instead of beginning anew.
+CAUSEWAY_HOST_DEVICE constexpr size_t bytes_of(size_t count, size_t size) {
+#if defined(CAUSEWAY_LIBRARY)
+  constexpr bool checks = true;
+#else
+  constexpr bool checks = machine::kChecks;
+#endif
+  return checks && size != 0 && count > ~size_t{0} / size ? ~size_t{0} : count * size;
+}
 
 template <class Group>
 CAUSEWAY_DEVICE bool leads(Group group) {

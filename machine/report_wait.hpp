@@ -19,8 +19,13 @@ CAUSEWAY_DEVICE_OUT_OF_LINE void record_fault(const DeviceWorld& world, const ch
   record->heap_offset = heap_offset(world, address);
   record->expected = expected;
   record->seen = seen;
-  for (int i = 0; i + 1 < int(sizeof record->operation) && operation[i]; ++i) record->operation[i] = operation[i];
-  for (int i = 0; i + 1 < int(sizeof record->problem) && problem[i]; ++i) record->problem[i] = problem[i];
+  const auto keep = [](char* to, const char* text, int room) {
+    int i = 0;
+    for (; i + 1 < room && text[i]; ++i) to[i] = text[i];
+    to[i] = 0;  // a longer one may have been there
+  };
+  keep(record->operation, operation, int(sizeof record->operation));
+  keep(record->problem, problem, int(sizeof record->problem));
   machine::fence_sc_sys();
 }
 

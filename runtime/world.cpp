@@ -143,12 +143,13 @@ void World::heap_grew() {
 }
 
 void World::check_faults() {
-  if (!faults_ || faults_->count == faults_seen_) return;
-  const uint32_t fresh = faults_->count - faults_seen_;
-  faults_seen_ = faults_->count;
+  if (!faults_ || __atomic_load_n(&faults_->count, __ATOMIC_ACQUIRE) == 0) return;
+  const FaultRecord first = *faults_;
+  // The record takes the next first fault from now on.
+  const uint32_t fresh = __atomic_exchange_n(&faults_->count, 0u, __ATOMIC_ACQ_REL);
   fail(Status::internal,
        "device code reported {} fault(s); the first: {}: {} (heap offset {:#x}, expected {}, seen {})", fresh,
-       faults_->operation, faults_->problem, faults_->heap_offset, faults_->expected, faults_->seen);
+       first.operation, first.problem, first.heap_offset, first.expected, first.seen);
 }
 
 void* World::allocate(size_t bytes, size_t alignment, const std::string& site) {

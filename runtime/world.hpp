@@ -67,7 +67,6 @@ class World {
   std::unique_ptr<Teams> teams_;
   DeviceWorld device_world_;
   FaultRecord* faults_ = nullptr;
-  uint32_t faults_seen_ = 0;
   std::map<char*, size_t> registered_;  // by beginning: bytes
 };
 

@@ -84,13 +84,32 @@ Teams::Gather Teams::among_members(const Members& members, uint64_t id) {
 }
 
 int Teams::init(const TeamConfig& config, int size, int number) {
-  const Members members = meet(config.unique_id, size, number);
-  const int slot = agree(among_members(members, config.unique_id), {3, uint64_t(size)}, "", 1)[0];
+  if (failed_ids_.count(config.unique_id))
+    fail(Status::invalid_value, "config->uniqueid {:#x} has met with different arguments before: make a new one",
+         config.unique_id);
+  Members members;
+  try {
+    members = meet(config.unique_id, size, number);
+  } catch (const Error&) {
+    failed_ids_.insert(config.unique_id);  // what the PEs said stays there, so that all of them come to see it
+    throw;
+  }
+  // Everyone takes part in the gathers after it has read who is there. So behind them the words can go, and behind the
+  // barrier the id may be used again.
+  const int place = int(config.unique_id >> kPeShift) - 1;
+  const auto forget = [&] {
+    machine_host::store_word(at(world_.device_world(), meetings_, place) + 2 * world_.pe() + 1, 0);
+  };
+  int slot = -1;
+  try {
+    slot = agree(among_members(members, config.unique_id), {3, uint64_t(size)}, "", 1)[0];
+  } catch (const Error&) {
+    forget();
+    throw;
+  }
+  forget();
   install(slot, members, config);
   machine_host::barrier(world_.device_world(), kCall, slot, false);
-  // Everyone has read who is there: the id may be used again.
-  const int place = int(config.unique_id >> kPeShift) - 1;
-  machine_host::store_word(at(world_.device_world(), meetings_, place) + 2 * world_.pe() + 1, 0);
   return slot;
 }
 

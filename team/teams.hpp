@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -85,6 +86,7 @@ class Teams {
   uint64_t* mail_ = nullptr;      // symmetric: by sender, gathers of PEs that are no team yet
   size_t gather_words_ = 0;       // most a PE gives to a gather
   uint32_t unique_ids_ = 0;
+  std::set<uint64_t> failed_ids_;
 };
 
 }  // namespace causeway

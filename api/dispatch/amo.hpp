@@ -56,20 +56,25 @@ CAUSEWAY_DEVICE bool check_fetch(const DeviceWorld& world, const char* name, con
 }
 
 template <class T>
-CAUSEWAY_DEVICE void atomic_fetch_nbi(const char* name, Thread thread, T* fetch, const T* source, int pe) {
-  if (check_fetch(unit::world(), name, fetch)) *fetch = atomic_fetch(name, thread, source, pe);
+CAUSEWAY_DEVICE void atomic_fetch_nbi(const char* name, Thread, T* fetch, const T* source, int pe) {
+  const DeviceWorld& world = unit::world();
+  if (check_fetch(world, name, fetch) && check_atomic(world, name, kSourceSymmetric, kSourceAligned, source, pe))
+    *fetch = causeway::atomic_fetch(world, source, pe);
 }
 
 template <class Operation, class T>
-CAUSEWAY_DEVICE void atomic_update_nbi(const char* name, Thread thread, Operation operation, T* fetch, T* dest, T value,
-                                       int pe) {
-  if (check_fetch(unit::world(), name, fetch)) *fetch = atomic_update(name, thread, operation, dest, value, pe);
+CAUSEWAY_DEVICE void atomic_update_nbi(const char* name, Thread, Operation, T* fetch, T* dest, T value, int pe) {
+  const DeviceWorld& world = unit::world();
+  if (check_fetch(world, name, fetch) && check_atomic(world, name, kDestSymmetric, kDestAligned, dest, pe))
+    *fetch = causeway::atomic_update<Operation>(world, dest, value, pe);
 }
 
 template <class T>
-CAUSEWAY_DEVICE void atomic_compare_swap_nbi(const char* name, Thread thread, T* fetch, T* dest, T condition, T value,
+CAUSEWAY_DEVICE void atomic_compare_swap_nbi(const char* name, Thread, T* fetch, T* dest, T condition, T value,
                                              int pe) {
-  if (check_fetch(unit::world(), name, fetch)) *fetch = atomic_compare_swap(name, thread, dest, condition, value, pe);
+  const DeviceWorld& world = unit::world();
+  if (check_fetch(world, name, fetch) && check_atomic(world, name, kDestSymmetric, kDestAligned, dest, pe))
+    *fetch = causeway::atomic_compare_swap(world, dest, condition, value, pe);
 }
 
 }  // namespace causeway::api

@@ -42,6 +42,7 @@ CAUSEWAY_DEVICE int broadcast(const char* name, Group group, nvshmem_team_t team
   const TeamView* view = find_team(world, name, team);
   if (!view) return NVSHMEMX_ERROR_INVALID_VALUE;
   const bool good = check_places(world, name, dest, bytes, source, bytes) &&
+                    (dest == source || check_apart(world, name, dest, bytes, source, bytes)) &&
                     check_range(world, name, "PE_root must be a member's number in the team", root, 0, view->pes - 1);
   return status_of(causeway::broadcast(world, name, group, *view, dest, source, bytes, root, good));
 }
@@ -52,7 +53,10 @@ CAUSEWAY_DEVICE int fcollect(const char* name, Group group, nvshmem_team_t team,
   const DeviceWorld& world = unit::world();
   const TeamView* view = find_team(world, name, team);
   if (!view) return NVSHMEMX_ERROR_INVALID_VALUE;
-  const bool good = check_places(world, name, dest, bytes * size_t(view->pes), source, bytes);
+  const size_t all = bytes_of(bytes, size_t(view->pes));
+  const bool in_place = static_cast<const char*>(dest) + size_t(view->pe) * bytes == source;
+  const bool good = check_places(world, name, dest, all, source, bytes) &&
+                    (in_place || check_apart(world, name, dest, all, source, bytes));
   return status_of(causeway::fcollect(world, name, group, *view, dest, source, bytes, good));
 }
 
@@ -72,7 +76,7 @@ CAUSEWAY_DEVICE int alltoall(const char* name, Group group, nvshmem_team_t team,
   const DeviceWorld& world = unit::world();
   const TeamView* view = find_team(world, name, team);
   if (!view) return NVSHMEMX_ERROR_INVALID_VALUE;
-  const size_t all = bytes * size_t(view->pes);
+  const size_t all = bytes_of(bytes, size_t(view->pes));
   const bool good =
       check_places(world, name, dest, all, source, all) && check_apart(world, name, dest, all, source, all);
   return status_of(causeway::alltoall(world, name, group, *view, dest, source, bytes, good));
@@ -84,11 +88,13 @@ CAUSEWAY_DEVICE int alltoalls(const char* name, Group group, Element<Bytes> elem
   const DeviceWorld& world = unit::world();
   const TeamView* view = find_team(world, name, team);
   if (!view) return NVSHMEMX_ERROR_INVALID_VALUE;
-  const size_t all = elements * size_t(view->pes);
+  const size_t all = bytes_of(elements, size_t(view->pes));
   const bool good = check_range(world, name, "dst must be at least 1", dest_stride < 1 ? 0 : 1, 1, 1) &&
                     check_range(world, name, "sst must be at least 1", source_stride < 1 ? 0 : 1, 1, 1) &&
                     check_strided(world, name, kDestSymmetric, dest, dest_stride, all, Bytes) &&
-                    check_strided(world, name, kSourceSymmetric, source, source_stride, all, Bytes);
+                    check_strided(world, name, kSourceSymmetric, source, source_stride, all, Bytes) &&
+                    (all == 0 || check_apart(world, name, dest, ((all - 1) * size_t(dest_stride) + 1) * Bytes, source,
+                                             ((all - 1) * size_t(source_stride) + 1) * Bytes));
   return status_of(causeway::alltoalls(world, name, group, *view, element, dest, source, dest_stride, source_stride,
                                        elements, good));
 }
@@ -100,7 +106,7 @@ CAUSEWAY_DEVICE int reduce(const char* name, Group group, Operation, nvshmem_tea
   const DeviceWorld& world = unit::world();
   const TeamView* view = find_team(world, name, team);
   if (!view) return NVSHMEMX_ERROR_INVALID_VALUE;
-  const size_t bytes = count * sizeof(T);
+  const size_t bytes = bytes_of(count, sizeof(T));
   const bool good = check_both_aligned(world, name, dest, source) &&
                     check_places(world, name, dest, bytes, source, bytes) &&
                     (dest == source || check_apart(world, name, dest, bytes, source, bytes));
@@ -115,7 +121,7 @@ CAUSEWAY_DEVICE int reducescatter(const char* name, Group group, Operation, nvsh
   const DeviceWorld& world = unit::world();
   const TeamView* view = find_team(world, name, team);
   if (!view) return NVSHMEMX_ERROR_INVALID_VALUE;
-  const size_t bytes = count * sizeof(T), all = bytes * size_t(view->pes);
+  const size_t bytes = bytes_of(count, sizeof(T)), all = bytes_of(bytes, size_t(view->pes));
   const bool good = check_both_aligned(world, name, dest, source) &&
                     check_places(world, name, dest, bytes, source, all) &&
                     (dest == source || check_apart(world, name, dest, bytes, source, all));
@@ -130,7 +136,7 @@ CAUSEWAY_DEVICE int sum_scan(const char* name, Group group, nvshmem_team_t team,
   const DeviceWorld& world = unit::world();
   const TeamView* view = find_team(world, name, team);
   if (!view) return NVSHMEMX_ERROR_INVALID_VALUE;
-  const size_t bytes = count * sizeof(T);
+  const size_t bytes = bytes_of(count, sizeof(T));
   const bool good = check_both_aligned(world, name, dest, source) &&
                     check_places(world, name, dest, bytes, source, bytes) &&
                     (dest == source || check_apart(world, name, dest, bytes, source, bytes));

@@ -29,6 +29,8 @@ void check_root(const char* call, int team, int root);
 void check_alignment(const char* call, const char* argument, const void* address, size_t alignment);
 /// Number of PEs of a team that has been checked.
 int team_size(const char* call, int team);
+/// The caller's number in it.
+int team_number(const char* call, int team);
 /// Throws if the caller is not initialised or nothing has bound a device yet.
 void check_bound(const char* call);
 /// The same, or the first fault that device code has left.

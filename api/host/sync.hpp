@@ -200,6 +200,7 @@ template <class Operation, class T>
 void atomic_update_nbi(const char* name, Operation operation, T* fetch, T* dest, T value, int pe) {
   guard(name, [&] {
     check_fetch(name, fetch);
+    check_atomic(name, "dest", dest, pe);
     *fetch = atomic_update(name, operation, dest, value, pe);
   });
 }
@@ -207,6 +208,7 @@ template <class T>
 void atomic_compare_swap_nbi(const char* name, T* fetch, T* dest, T condition, T value, int pe) {
   guard(name, [&] {
     check_fetch(name, fetch);
+    check_atomic(name, "dest", dest, pe);
     *fetch = atomic_compare_swap(name, dest, condition, value, pe);
   });
 }
@@ -214,6 +216,7 @@ template <class T>
 void atomic_fetch_nbi(const char* name, T* fetch, const T* source, int pe) {
   guard(name, [&] {
     check_fetch(name, fetch);
+    check_atomic(name, "source", source, pe);
     *fetch = atomic_fetch(name, source, pe);
   });
 }

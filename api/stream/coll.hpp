@@ -151,14 +151,18 @@ int run_collective(const char* name, Place place, int team, const Call& call, Ch
 template <class Place>
 int run_broadcast(const char* name, Place place, int team, void* dest, const void* source, size_t bytes, int root) {
   return run_collective(name, place, team, BroadcastCall{dest, source, bytes, root}, [&] {
-    check_places(name, dest, bytes, source, bytes);
+    check_apart(name, dest, bytes, source, bytes, true);
     check_root(name, team, root);
   });
 }
 template <class Place>
 int run_fcollect(const char* name, Place place, int team, void* dest, const void* source, size_t bytes) {
-  return run_collective(name, place, team, FcollectCall{dest, source, bytes},
-                        [&] { check_places(name, dest, bytes * size_t(team_size(name, team)), source, bytes); });
+  return run_collective(name, place, team, FcollectCall{dest, source, bytes}, [&] {
+    const bool in_place = static_cast<char*>(dest) + size_t(team_number(name, team)) * bytes == source;
+    const size_t all = bytes_of(bytes, size_t(team_size(name, team)));
+    check_places(name, dest, all, source, bytes);
+    if (!in_place) check_apart(name, dest, all, source, bytes, false);
+  });
 }
 template <class Place>
 int run_collect(const char* name, Place place, int team, void* dest, const void* source, size_t bytes) {
@@ -168,7 +172,7 @@ int run_collect(const char* name, Place place, int team, void* dest, const void*
 template <class Place>
 int run_alltoall(const char* name, Place place, int team, void* dest, const void* source, size_t bytes) {
   return run_collective(name, place, team, AlltoallCall{dest, source, bytes}, [&] {
-    const size_t all = bytes * size_t(team_size(name, team));
+    const size_t all = bytes_of(bytes, size_t(team_size(name, team)));
     check_apart(name, dest, all, source, all, false);
   });
 }
@@ -179,9 +183,12 @@ int run_alltoalls(const char* name, Place place, Element<Bytes>, int team, void*
   return run_collective(name, place, team, call, [&] {
     if (dest_stride < 1 || source_stride < 1)
       fail(Status::invalid_value, "dst is {} and sst is {}: both must be at least 1", dest_stride, source_stride);
-    const size_t all = elements * size_t(team_size(name, team));
+    const size_t all = bytes_of(elements, size_t(team_size(name, team)));
     check_strided(name, "dest", dest, dest_stride, all, Bytes, 0);
     check_strided(name, "source", source, source_stride, all, Bytes, 0);
+    if (all > 0)
+      check_apart(name, dest, ((all - 1) * size_t(dest_stride) + 1) * Bytes, source,
+                  ((all - 1) * size_t(source_stride) + 1) * Bytes, false);
   });
 }
 
@@ -189,7 +196,7 @@ template <class T>
 void check_reduction(const char* name, const T* dest, size_t dest_count, const T* source, size_t source_count) {
   check_alignment(name, "dest", dest, alignof(T));
   check_alignment(name, "source", source, alignof(T));
-  check_apart(name, dest, dest_count * sizeof(T), source, source_count * sizeof(T), true);
+  check_apart(name, dest, bytes_of(dest_count, sizeof(T)), source, bytes_of(source_count, sizeof(T)), true);
 }
 template <class Place, class Operation, class T>
 int run_reduce(const char* name, Place place, Operation, int team, T* dest, const T* source, size_t count) {
@@ -203,8 +210,9 @@ int run_reducescatter(const char* name, Place place, Operation, int team, T* des
   using Plain = typename Canonical<Operation, T>::type;
   const ReducescatterCall<Operation, Plain> call{reinterpret_cast<Plain*>(dest), reinterpret_cast<const Plain*>(source),
                                                  count};
-  return run_collective(name, place, team, call,
-                        [&] { check_reduction(name, dest, count, source, count * size_t(team_size(name, team))); });
+  return run_collective(name, place, team, call, [&] {
+    check_reduction(name, dest, count, source, bytes_of(count, size_t(team_size(name, team))));
+  });
 }
 template <class Place, class T>
 int run_sum_scan(const char* name, Place place, int team, T* dest, const T* source, size_t count, bool inclusive) {
