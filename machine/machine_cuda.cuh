@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #define CAUSEWAY_DEVICE __device__ __forceinline__
-#define CAUSEWAY_DEVICE_LARGE __device__ inline  // whole collectives: the compiler may share them between calls
+#define CAUSEWAY_DEVICE_LARGE __device__ __noinline__  // whole collectives: a call is nothing beside a trip to a peer
 #define CAUSEWAY_HOST_DEVICE __host__ __device__ __forceinline__
 #define CAUSEWAY_DEVICE_OUT_OF_LINE static __device__ __noinline__
 #define CAUSEWAY_DEVICE_PRINT(...) printf(__VA_ARGS__)

@@ -25,14 +25,6 @@ uint64_t Teams::make_unique_id() { return uint64_t(world_.pe() + 1) << kPeShift 
 Members Teams::meet(uint64_t id, int size, int number) {
   const DeviceWorld& world = world_.device_world();
   const int place = int(id >> kPeShift) - 1;
-  if (id == 0 || place < 0 || place >= world_.pes())
-    fail(Status::invalid_value,
-         "config->uniqueid is {:#x}: must come from nvshmemx_team_get_uniqueid of a PE of this job", id);
-  if (size < 1 || size > world_.pes())
-    fail(Status::invalid_value, "npes is {}: must be 1 to the number of PEs {}", size, world_.pes());
-  if (number < 0 || number >= size)
-    fail(Status::invalid_value, "pe_idx_in_team is {}: must be 0 to npes less 1, {}", number, size - 1);
-
   // Each PE has its two words there, so nothing is shared: what it says, then the id, which makes it valid.
   uint64_t* there = at(world, meetings_, place);
   const uint64_t mine = uint64_t(size) << 32 | uint64_t(number);
@@ -84,30 +76,29 @@ Teams::Gather Teams::among_members(const Members& members, uint64_t id) {
 }
 
 int Teams::init(const TeamConfig& config, int size, int number) {
-  if (failed_ids_.count(config.unique_id))
-    fail(Status::invalid_value, "config->uniqueid {:#x} has met with different arguments before: make a new one",
-         config.unique_id);
-  Members members;
-  try {
-    members = meet(config.unique_id, size, number);
-  } catch (const Error&) {
-    failed_ids_.insert(config.unique_id);  // what the PEs said stays there, so that all of them come to see it
-    throw;
-  }
+  const uint64_t id = config.unique_id;
+  const int place = int(id >> kPeShift) - 1;
+  if (id == 0 || place < 0 || place >= world_.pes())
+    fail(Status::invalid_value,
+         "config->uniqueid is {:#x}: must come from nvshmemx_team_get_uniqueid of a PE of this job", id);
+  if (size < 1 || size > world_.pes())
+    fail(Status::invalid_value, "npes is {}: must be 1 to the number of PEs {}", size, world_.pes());
+  if (number < 0 || number >= size)
+    fail(Status::invalid_value, "pe_idx_in_team is {}: must be 0 to npes less 1, {}", number, size - 1);
+  if (failed_ids_.count(id))
+    fail(Status::invalid_value, "config->uniqueid {:#x} has failed before: make a new one", id);
   // Everyone takes part in the gathers after it has read who is there. So behind them the words can go, and behind the
-  // barrier the id may be used again.
-  const int place = int(config.unique_id >> kPeShift) - 1;
-  const auto forget = [&] {
-    machine_host::store_word(at(world_.device_world(), meetings_, place) + 2 * world_.pe() + 1, 0);
-  };
+  // barrier the id may be used again. After a failure they stay, so that all of the PEs come to see it.
+  Members members;
   int slot = -1;
   try {
-    slot = agree(among_members(members, config.unique_id), {3, uint64_t(size)}, "", 1)[0];
+    members = meet(id, size, number);
+    slot = agree(among_members(members, id), {3, uint64_t(size)}, "", 1)[0];
   } catch (const Error&) {
-    forget();
+    failed_ids_.insert(id);
     throw;
   }
-  forget();
+  machine_host::store_word(at(world_.device_world(), meetings_, place) + 2 * world_.pe() + 1, 0);
   install(slot, members, config);
   machine_host::barrier(world_.device_world(), kCall, slot, false);
   return slot;
