@@ -122,8 +122,11 @@ inline size_t give(const std::vector<size_t>& found, size_t* indices) {
   template <class T>                                                                                                   \
   void wait_until_all##suffix(const char* name, T* variables, size_t count, const int* status, int comparison,         \
                               ValueArgument value) {                                                                   \
-    for (size_t i = 0; i < count; ++i)                                                                                 \
-      if (!status || status[i] == 0) poll_until(name, variables + i, comparison, T(value_of(i)));                      \
+    guard(name, [&] {                                                                                                  \
+      check_waits(name, variables, count, sizeof(T), comparison);                                                      \
+      for (size_t i = 0; i < count; ++i)                                                                               \
+        if (!status || status[i] == 0) poll_until(name, variables + i, comparison, T(value_of(i)));                    \
+    });                                                                                                                \
   }                                                                                                                    \
   template <class T>                                                                                                   \
   size_t wait_until_any##suffix(const char* name, T* variables, size_t count, const int* status, int comparison,       \
