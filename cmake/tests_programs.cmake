@@ -19,7 +19,7 @@ foreach(source ${conformance_sources})
   if(CAUSEWAY_SANITIZE STREQUAL "thread" AND NOT name STREQUAL "teams")
     continue()  # small launches only: ThreadSanitizer takes each GPU thread for a thread
   endif()
-  causeway_add_program(${name}_conformance ${source} DIRECTORY tests)
+  causeway_add_program(${name}_conformance ${source} DIRECTORY tests FLAGS -O1)  # they are large, and run for seconds
   set(program tests/${name}_conformance)
   if(CAUSEWAY_TEST_SAMPLE)
     set(sizes 3)

@@ -54,12 +54,12 @@ if command -v nvcc > /dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
   export PATH=$PATH:/usr/local/cuda/bin
   step build_cuda configure_and_build cuda -DCAUSEWAY_TESTS=OFF -DCAUSEWAY_CUDA_ARCHITECTURES=90
   step ptx python3 -B tests/codegen/check.py --include "$root/build/cpu/include" --nvcc "$(command -v nvcc)"
-  sources=()
-  [ $full = OFF ] || sources=(--sources)
+  sources=() quick=(--quick)
+  [ $full = OFF ] || sources=(--sources) quick=()
   step prototypes python3 -B tests/api/prototypes.py --include build/cpu/include --nvcc "$(command -v nvcc)" \
     --fetch build/reference "${sources[@]}"
   grep skipped "$root/build/test.prototypes.log" || true
-  step cuda_programs "$root/tests/build_cuda_programs.sh" "$root/build/cuda/bin/causeway"
+  step cuda_programs "$root/tests/build_cuda_programs.sh" "$root/build/cuda/bin/causeway" "${quick[@]}"
 else
   say "no nvcc here: the CUDA machine is not compiled"
 fi

@@ -373,7 +373,6 @@ inline void run_case(Bench& b, Random& random, const Type& type, const Kind& kin
 /// Families of one program: every kind by every scope; cases take the types in turn. Long runs are cut: there are many.
 inline void run_families(Bench& b, const std::string& program, const std::vector<Kind>& kinds,
                          const std::vector<Type>& types, const std::vector<Scope>& scopes, int cases) {
-  cases = cases <= 30 ? cases : 30 + (cases - 30) / 4;
   for (const Kind& kind : kinds)
     for (Scope scope : scopes) {
       size_t next = b.suite.seed * 7 + size_t(kind.number) * 5 + size_t(scope) * 11;
