@@ -6,7 +6,7 @@ set(CMAKE_CUDA_STANDARD 17)
 enable_language(CUDA)
 find_package(CUDAToolkit REQUIRED)
 
-file(GLOB cuda_sources CONFIGURE_DEPENDS backend/nvlink/*.cpp api/*_cuda.cu)
+file(GLOB cuda_sources CONFIGURE_DEPENDS backend/nvlink/*.cpp api/*_cuda.cu moe/*_cuda.cu)
 add_library(causeway_cuda SHARED ${common_sources} ${cuda_sources} runtime/pe_state_cuda.cpp runtime/machine_host_cuda.cu)
 set_target_properties(causeway_cuda PROPERTIES OUTPUT_NAME causeway CUDA_VISIBILITY_PRESET hidden CUDA_RUNTIME_LIBRARY Static)
 add_dependencies(causeway_cuda causeway_generated)

@@ -3,7 +3,7 @@ file(GLOB common_sources CONFIGURE_DEPENDS
   base/*.cpp bootstrap/*.cpp heap/*.cpp team/*.cpp runtime/*.cpp api/*.cpp)
 set(cpu_only runtime/pe_state_cpu.cpp runtime/pe_state_cuda.cpp runtime/machine_host_cpu.cpp
              runtime/run_threads_cpu.cpp api/exports_move_cpu.cpp api/exports_sync_cpu.cpp api/exports_coll_cpu.cpp
-             api/exports_reduce_cpu.cpp)
+             api/exports_reduce_cpu.cpp moe/buffer_cpu.cpp)
 list(TRANSFORM cpu_only PREPEND ${PROJECT_SOURCE_DIR}/)
 list(REMOVE_ITEM common_sources ${cpu_only})
 

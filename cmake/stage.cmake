@@ -5,9 +5,10 @@ file(MAKE_DIRECTORY ${CAUSEWAY_INCLUDE}/causeway/generated)
 foreach(entry nvshmem.h nvshmemx.h nvshmem_host.h host non_abi)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/include/${entry} ${CAUSEWAY_INCLUDE}/${entry} SYMBOLIC)
 endforeach()
-foreach(folder amo api backend base bootstrap coll emulator heap machine order rma runtime signal team tools)
+foreach(folder amo api backend base bootstrap coll emulator heap machine moe order rma runtime signal team tools)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder} ${CAUSEWAY_INCLUDE}/causeway/${folder} SYMBOLIC)
 endforeach()
+file(CREATE_LINK ${PROJECT_SOURCE_DIR}/moe/moe.hpp ${CAUSEWAY_INCLUDE}/causeway/moe.hpp SYMBOLIC)
 
 set(generated ${CAUSEWAY_INCLUDE}/causeway/generated)
 add_custom_command(

@@ -36,6 +36,8 @@ inline unsigned threads_in_warp() {
   const unsigned left = threads_in_block() - cpu::current->linear / 32 * 32;
   return left < 32 ? left : 32;
 }
+inline unsigned block_in_grid() { return cpu::current ? cpu::current->block.x : 0; }
+inline unsigned blocks_in_grid() { return cpu::current ? cpu::current->grid_dim.x : 1; }
 inline void sync_warp() { cpu::sync_warp(); }
 inline void sync_block() { cpu::sync_block(); }
 /// A warpgroup is 128 consecutive threads of the block.

@@ -25,6 +25,8 @@ CAUSEWAY_DEVICE unsigned threads_in_block() { return blockDim.x * blockDim.y * b
 CAUSEWAY_DEVICE unsigned thread_in_block() {
   return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
+CAUSEWAY_DEVICE unsigned block_in_grid() { return blockIdx.x; }
+CAUSEWAY_DEVICE unsigned blocks_in_grid() { return gridDim.x; }
 CAUSEWAY_DEVICE unsigned thread_in_warp() {
   unsigned lane;
   asm("mov.u32 %0, %%laneid;" : "=r"(lane));

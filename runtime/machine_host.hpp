@@ -37,6 +37,9 @@ void fill(const UnitRegistration&, const DeviceWorld&);
 /// Memory that host and device can reach, zeroed.
 void* make_shared(size_t bytes);
 void free_shared(void*);
+/// Memory of the device. Freeing it may wait for all kernels.
+void* make_device(size_t bytes);
+void free_device(void*);
 /// Copies between any memory in stream order; may be captured into a graph.
 void copy_on_stream(void* to, const void* from, size_t bytes, Stream);
 /// Copies `count` elements of `bytes` that lie `from_step` bytes apart to places `to_step` apart, steps of any sign.

@@ -113,6 +113,13 @@ void* make_shared(size_t bytes) {
 }
 void free_shared(void* memory) { cudaFreeHost(memory); }
 
+void* make_device(size_t bytes) {
+  void* memory = nullptr;
+  check(cudaMalloc(&memory, bytes), "allocating device memory");
+  return memory;
+}
+void free_device(void* memory) { cudaFree(memory); }
+
 void copy_on_stream(void* to, const void* from, size_t bytes, Stream stream) {
   if (bytes) check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "copying on a stream");
 }

@@ -19,7 +19,7 @@ from typing import NamedTuple
 CPP = {".cpp", ".hpp", ".h", ".cu", ".cuh"}
 HEADERS = {".hpp", ".h", ".cuh"}
 OTHER = {".py", ".sh", ".cmake"}
-LIBRARY = {"amo", "api", "backend", "base", "bootstrap", "coll", "heap", "include", "machine", "order", "rma", "runtime",
+LIBRARY = {"amo", "api", "moe", "backend", "base", "bootstrap", "coll", "heap", "include", "machine", "order", "rma", "runtime",
            "signal", "team", "transport"}
 DOCUMENTED = {"base", "bootstrap", "heap", "runtime", "team", "transport"}
 LINES_MAX, FUNCTION_LINES_MAX, LONG_SHARE_MAX, COLUMNS_MAX = 400, 70, 0.02, 140

@@ -1,0 +1,88 @@
+// A buffer for mixture-of-experts layers: tokens go to the ranks (PEs of a team) that hold their experts, and results come back
+// and are summed. After the idea of DeepEP's Buffer (github.com/deepseek-ai/DeepEP), whose words it uses.
+//
+// All ranks of the team make the buffer and call dispatch and combine, in the same order. Work is queued on the stream that a
+// call is given. Pointers are device memory unless something else is said. Errors are exceptions (std::exception) whose text
+// names the argument, its value and what is accepted, thrown before anything is queued; where the ranks have to agree (a rank
+// would receive more than the buffer holds) all of them throw.
+#pragma once
+#include <causeway/moe/sizes.hpp>
+#include <cuda_bf16.h>
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace causeway::moe {
+
+/// What a buffer is made for. All ranks give the same values.
+struct BufferOptions {
+  int team = 0;                ///< nvshmem_team_t: its members are the ranks
+  int hidden_max = 7168;       ///< elements of a token; a multiple of 128
+  int topk_max = 8;            ///< experts of a token
+  int experts_max = 256;       ///< over all ranks
+  int recv_tokens_max = 4096;  ///< that one rank can receive in a dispatch
+  int blocks = 8;              ///< blocks that move tokens: eight fill an NVLink port
+};
+
+/// Tokens of one rank. x: [tokens, hidden] of bfloat16, or with scales FP8 (e4m3, one byte) with scales [tokens, hidden / 128].
+/// topk_idx: [tokens, topk] numbers of experts, -1 for none; topk_weights: [tokens, topk] or null.
+struct Tokens {
+  const void* x = nullptr;
+  const float* scales = nullptr;
+  const int64_t* topk_idx = nullptr;
+  const float* topk_weights = nullptr;
+  int tokens = 0, hidden = 0, topk = 0, experts = 0;
+};
+
+class Handle;
+
+/// What a rank has received: by source rank, then in the source's order. Pointers into the buffer, valid until the next
+/// dispatch. topk_idx counts the rank's own experts from 0; -1: not one of this rank's.
+struct Received {
+  int tokens = 0;  ///< 0 rows and no list in the mode without a host wait, where `tokens_on_device` knows
+  const void* x = nullptr;
+  const float* scales = nullptr;
+  const int64_t* topk_idx = nullptr;
+  const float* topk_weights = nullptr;
+  const int32_t* source_token = nullptr;  ///< the token's number at its source
+  const int32_t* rank_prefix = nullptr;   ///< by source rank: where its tokens end
+  std::vector<int> tokens_of_expert;      ///< by own expert, rounded up to the alignment asked for
+  std::shared_ptr<Handle> handle;         ///< for combine, and for a dispatch along the same routes
+};
+
+class __attribute__((visibility("default"))) Buffer {
+ public:
+  /// Collective over the world: symmetric memory is allocated.
+  explicit Buffer(const BufferOptions&);
+  /// Collective.
+  ~Buffer();
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  [[nodiscard]] int rank() const;
+  [[nodiscard]] int ranks() const;
+  /// Bytes of symmetric memory that a buffer with these options takes on each of `ranks` ranks.
+  [[nodiscard]] static size_t size_hint(const BufferOptions&, int ranks);
+
+  /// tokens_per_rank [ranks], tokens_per_expert [experts], token_in_rank [tokens, ranks]; each may be null. Not collective.
+  void dispatch_layout(const int64_t* topk_idx, int tokens, int topk, int experts, int32_t* tokens_per_rank,
+                       int32_t* tokens_per_expert, bool* token_in_rank, cudaStream_t);
+
+  /// Sends every token once to each rank that holds one of its experts. Waits on the host for the counts.
+  Received dispatch(const Tokens&, int expert_alignment, cudaStream_t);
+  /// Along the routes of an earlier dispatch: x and scales alone travel; no host wait.
+  Received dispatch_again(const Handle&, const void* x, const float* scales, cudaStream_t);
+  /// x: a row of bfloat16 for each token received with this handle. out [tokens, hidden]: for each of the caller's tokens the
+  /// sum of its rows in the order of ranks, in float, rounded once. weights [received, topk], out_weights [tokens, topk]: summed
+  /// likewise, or null.
+  void combine(const void* x, const float* weights, const Handle&, void* out, float* out_weights, cudaStream_t);
+
+ private:
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace causeway::moe
