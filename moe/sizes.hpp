@@ -1,5 +1,7 @@
 // Where things lie in the symmetric memory of a mixture-of-experts buffer: computed once, for both sides.
 #pragma once
+#include <causeway/machine/machine.hpp>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -13,7 +15,7 @@ struct Limits {
   int recv_tokens = 0;  // a rank receives in one dispatch, in high-throughput mode
 };
 
-constexpr size_t aligned(size_t bytes) { return (bytes + 127) / 128 * 128; }
+CAUSEWAY_HOST_DEVICE constexpr size_t aligned(size_t bytes) { return (bytes + 127) / 128 * 128; }
 
 /// Offsets of the high-throughput region.
 struct ThroughputPlaces {
@@ -28,9 +30,11 @@ struct ThroughputPlaces {
   size_t bytes;
 };
 
-constexpr size_t counts_row(const Limits& limits) { return size_t(limits.ranks) + size_t(limits.experts) + 1; }
+CAUSEWAY_HOST_DEVICE constexpr size_t counts_row(const Limits& limits) {
+  return size_t(limits.ranks) + size_t(limits.experts) + 1;
+}
 
-constexpr ThroughputPlaces throughput_places(const Limits& limits) {
+CAUSEWAY_HOST_DEVICE constexpr ThroughputPlaces throughput_places(const Limits& limits) {
   const size_t tokens = size_t(limits.recv_tokens), hidden = size_t(limits.hidden), topk = size_t(limits.topk);
   ThroughputPlaces at{};
   at.counts = 0;
@@ -46,6 +50,8 @@ constexpr ThroughputPlaces throughput_places(const Limits& limits) {
 }
 
 /// Which rank holds an expert: they are dealt in equal runs.
-constexpr int rank_of_expert(int64_t expert, int experts, int ranks) { return int(expert / (experts / ranks)); }
+CAUSEWAY_HOST_DEVICE constexpr int rank_of_expert(int64_t expert, int experts, int ranks) {
+  return int(expert / (experts / ranks));
+}
 
 }  // namespace causeway::moe
