@@ -2,6 +2,7 @@
 #pragma once
 #include <causeway/base/error.hpp>
 #include <causeway/machine/launch.hpp>
+#include <causeway/moe/low_latency.hpp>
 #include <causeway/moe/moe.hpp>
 #include <causeway/moe/throughput.hpp>
 #include <causeway/runtime/machine_host.hpp>
@@ -59,6 +60,14 @@ class Handle {
  public:
   Route route{};
   int received = 0;
+  std::shared_ptr<void> memory;
+};
+
+/// What combine needs to know of a low-latency dispatch.
+class LowLatencyHandle {
+ public:
+  LowLatencyRoute route{};
+  int tokens = 0, topk = 0, hidden = 0;
   std::shared_ptr<void> memory;
 };
 

@@ -7,6 +7,7 @@
 #include <exception>
 
 extern "C" void* nvshmem_malloc(size_t);
+extern "C" void* nvshmem_calloc(size_t, size_t);
 extern "C" void nvshmem_free(void*);
 extern "C" const char* causeway_last_error();
 
@@ -19,6 +20,22 @@ struct Buffer::Implementation {
   int rank = 0;
   Counted* counted = nullptr;  // memory that host and device share
   Pool pool;
+
+  LowLatencyLimits low_limits;
+  char* low_region = nullptr;  // symmetric: two sets
+  std::shared_ptr<void> low_sent, low_slots;
+  uint64_t low_dispatches = 0, low_combines = 0;
+
+  /// For the next operation of a kind: the sets change places.
+  LowLatencyPlace low_place(uint64_t operation) {
+    const size_t bytes = low_latency_places(low_limits).bytes;
+    return {place.world,
+            place.team,
+            low_limits,
+            low_region + operation % 2 * bytes,
+            low_region + (operation + 1) % 2 * bytes,
+            static_cast<uint32_t*>(low_sent.get())};
+  }
 
   template <class Kernel>
   void run(const Kernel& kernel, int blocks, cudaStream_t stream) {
@@ -42,7 +59,17 @@ void check_options(const BufferOptions& options, int ranks) {
   check_range("topk_max", options.topk_max, 1, 1024, "experts of a token");
   check_range("experts_max", options.experts_max, ranks, 1 << 20, "over all ranks, at least one each");
   check_range("recv_tokens_max", options.recv_tokens_max, 1, 1 << 28, "tokens that a rank receives");
+  check_range("low_latency_tokens_max", options.low_latency_tokens_max, 0, 1 << 20, "tokens of a rank");
+  if (options.low_latency_tokens_max > 0 && options.experts_max % ranks != 0)
+    fail(Status::invalid_value, "experts_max is {}: must be a multiple of the {} ranks", options.experts_max, ranks);
   check_range("blocks", options.blocks, 1, 1024, "blocks that move tokens");
+}
+
+LowLatencyLimits low_limits_of(const BufferOptions& options, int ranks) {
+  return {ranks, options.hidden_max, options.topk_max, options.experts_max, options.low_latency_tokens_max};
+}
+size_t low_bytes(const LowLatencyLimits& limits) {
+  return limits.tokens > 0 ? 2 * low_latency_places(limits).bytes : 0;
 }
 
 Limits limits_of(const BufferOptions& options, int ranks) {
@@ -64,12 +91,25 @@ Buffer::Buffer(const BufferOptions& options) : implementation_(std::make_unique<
   if (!self.place.region)
     fail(Status::out_of_memory, "{} bytes of symmetric memory for a buffer (recv_tokens_max {}, hidden_max {}): {}",
          bytes, options.recv_tokens_max, options.hidden_max, causeway_last_error());
+  self.low_limits = low_limits_of(options, ranks);
+  if (self.low_limits.tokens > 0) {
+    const size_t low = low_bytes(self.low_limits), words = size_t(options.experts_max + 1) * sizeof(uint32_t);
+    self.low_region = static_cast<char*>(nvshmem_calloc(1, low));  // cleared on every rank before any of them returns
+    if (!self.low_region)
+      fail(Status::out_of_memory,
+           "{} bytes of symmetric memory for low latency (low_latency_tokens_max {}, experts_max {}): {}", low,
+           self.low_limits.tokens, options.experts_max, causeway_last_error());
+    self.low_sent = self.pool.take(words);
+    self.low_slots = self.pool.take(size_t(options.blocks) * sizeof(int64_t));
+    machine_host::zero(self.low_sent.get(), words);
+  }
   self.counted = static_cast<Counted*>(
       machine_host::make_shared(sizeof(Counted) + size_t(options.experts_max / ranks + 1) * sizeof(int32_t)));
 }
 
 Buffer::~Buffer() {
   if (!implementation_) return;
+  if (implementation_->low_region) nvshmem_free(implementation_->low_region);
   nvshmem_free(implementation_->place.region);  // (waits for the device)
   machine_host::free_shared(implementation_->counted);
 }
@@ -80,7 +120,7 @@ int Buffer::ranks() const { return implementation_->limits.ranks; }
 size_t Buffer::size_hint(const BufferOptions& options, int ranks) {
   check_range("ranks", ranks, 1, 1 << 20, "ranks of the buffer");
   check_options(options, ranks);
-  return throughput_places(limits_of(options, ranks)).bytes;
+  return throughput_places(limits_of(options, ranks)).bytes + low_bytes(low_limits_of(options, ranks));
 }
 
 namespace {
@@ -232,6 +272,68 @@ void Buffer::combine(const void* x, const float* weights, const Handle& handle, 
   self.meet(stream);
   self.run(PullKernel{self.place, handle.route, static_cast<__nv_bfloat16*>(out), out_weights}, self.options.blocks,
            stream);
+}
+
+// ---------------------------------------------------------------- low latency
+
+std::shared_ptr<LowLatencyHandle> Buffer::low_latency_dispatch(const void* x, const int64_t* topk_idx, int tokens,
+                                                               int hidden, int topk, bool fp8,
+                                                               const LowLatencyOutput& out, cudaStream_t stream,
+                                                               ReceiveHook* hook) {
+  Implementation& self = *implementation_;
+  const LowLatencyLimits& limits = self.low_limits;
+  if (limits.tokens == 0)
+    fail(Status::invalid_value,
+         "low_latency_tokens_max of the buffer is 0: must be the tokens of a rank for this mode");
+  check_range("tokens", tokens, 0, limits.tokens, "the buffer's low_latency_tokens_max");
+  check_range("topk", topk, 1, limits.topk, "the buffer's topk_max");
+  check_hidden(self.limits, hidden, fp8);
+  check_row_pointer("x", x, tokens);
+  if (tokens > 0 && !topk_idx) fail(Status::invalid_value, "topk_idx is null: must be [{}, {}]", tokens, topk);
+  check_row_pointer("out.x", out.x, 1);
+  if (fp8) check_row_pointer("out.scales", out.scales, 1);
+  if (!out.recv_count)
+    fail(Status::invalid_value, "out.recv_count is null: must be [{}]", limits.experts / limits.ranks);
+
+  auto handle = std::make_shared<LowLatencyHandle>();
+  const size_t pairs = size_t(limits.experts), rows = pairs * size_t(limits.tokens);
+  handle->memory = self.pool.take(rows * sizeof(int64_t) + 2 * pairs * sizeof(int32_t));
+  auto* choices = static_cast<int64_t*>(handle->memory.get());
+  auto* ranges = reinterpret_cast<int32_t*>(choices + rows);
+  handle->route = {ranges, ranges + pairs, choices};
+  handle->tokens = tokens, handle->topk = topk, handle->hidden = hidden;
+
+  const LowLatencyPlace place = self.low_place(self.low_dispatches++);
+  self.run(LowLatencySend{place, static_cast<const __nv_bfloat16*>(x), topk_idx, tokens, topk, hidden, fp8,
+                          out.recv_count, static_cast<int64_t*>(self.low_slots.get())},
+           self.options.blocks, stream);
+  const LowLatencyReceive receive{place,      handle->route, hidden, fp8, static_cast<char*>(out.x),
+                                  out.scales, out.recv_count};
+  ReceiveHook run = [&self, receive, handle](cudaStream_t on) { self.run(receive, self.options.blocks, on); };
+  if (hook)
+    *hook = std::move(run);
+  else
+    run(stream);
+  return handle;
+}
+
+void Buffer::low_latency_combine(const void* x, const int64_t* topk_idx, const float* topk_weights,
+                                 const LowLatencyHandle& handle, void* out, cudaStream_t stream, ReceiveHook* hook) {
+  Implementation& self = *implementation_;
+  check_row_pointer("x", x, 1);
+  check_row_pointer("out", out, handle.tokens);
+  if (handle.tokens > 0 && (!topk_idx || !topk_weights))
+    fail(Status::invalid_value, "topk_idx and topk_weights must not be null: [{}, {}]", handle.tokens, handle.topk);
+  const LowLatencyPlace place = self.low_place(self.low_combines++);
+  self.run(LowLatencyReturn{place, handle.route, static_cast<const char*>(x), handle.hidden}, self.options.blocks,
+           stream);
+  const LowLatencySum sum{
+      place, topk_idx, topk_weights, handle.tokens, handle.topk, handle.hidden, static_cast<__nv_bfloat16*>(out)};
+  ReceiveHook run = [&self, sum](cudaStream_t on) { self.run(sum, self.options.blocks, on); };
+  if (hook)
+    *hook = std::move(run);
+  else
+    run(stream);
 }
 
 }  // namespace causeway::moe

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -19,12 +20,13 @@ namespace causeway::moe {
 
 /// What a buffer is made for. All ranks give the same values.
 struct BufferOptions {
-  int team = 0;                ///< nvshmem_team_t: its members are the ranks
-  int hidden_max = 7168;       ///< elements of a token; a multiple of 128
-  int topk_max = 8;            ///< experts of a token
-  int experts_max = 256;       ///< over all ranks
-  int recv_tokens_max = 4096;  ///< that one rank can receive in a dispatch
-  int blocks = 8;              ///< blocks that move tokens: eight fill an NVLink port
+  int team = 0;                    ///< nvshmem_team_t: its members are the ranks
+  int hidden_max = 7168;           ///< elements of a token; a multiple of 128
+  int topk_max = 8;                ///< experts of a token
+  int experts_max = 256;           ///< over all ranks
+  int recv_tokens_max = 4096;      ///< that one rank can receive in a dispatch
+  int low_latency_tokens_max = 0;  ///< of a rank in a low-latency operation; 0: that mode is not used
+  int blocks = 8;                  ///< blocks that move tokens: eight fill an NVLink port
 };
 
 /// Tokens of one rank. x: [tokens, hidden] of bfloat16, or with scales FP8 (e4m3, one byte) with scales [tokens, hidden / 128].
@@ -53,6 +55,16 @@ struct Received {
   std::shared_ptr<Handle> handle;         ///< for combine, and for a dispatch along the same routes
 };
 
+/// Where a low-latency dispatch puts what it receives: memory of the caller.
+struct LowLatencyOutput {
+  void* x = nullptr;              ///< [own experts, ranks * low_latency_tokens_max, hidden]: bfloat16, or FP8 (e4m3)
+  float* scales = nullptr;        ///< FP8 only: [own experts, ranks * low_latency_tokens_max, hidden / 128]
+  int32_t* recv_count = nullptr;  ///< [own experts]: rows that came, the first ones of each expert
+};
+class LowLatencyHandle;
+/// Receives what has been sent: to be called once, on a stream that is ordered behind the send. Until then no block is held.
+using ReceiveHook = std::function<void(cudaStream_t)>;
+
 class __attribute__((visibility("default"))) Buffer {
  public:
   /// Collective over the world: symmetric memory is allocated.
@@ -79,6 +91,19 @@ class __attribute__((visibility("default"))) Buffer {
   /// sum of its rows in the order of ranks, in float, rounded once. weights [received, topk], out_weights [tokens, topk]: summed
   /// likewise, or null.
   void combine(const void* x, const float* weights, const Handle&, void* out, float* out_weights, cudaStream_t);
+
+  // ---- low latency: every token straight to each of its experts; no host wait, may be captured into a CUDA graph pairwise (an
+  // even number of operations). All ranks use experts_max experts.
+
+  /// x: [tokens, hidden] of bfloat16. With `fp8`, rows are cast on the way, each 128 elements by a scale of their own. The send
+  /// is queued on the stream; the receive too, unless `hook` is given, which is then set.
+  std::shared_ptr<LowLatencyHandle> low_latency_dispatch(const void* x, const int64_t* topk_idx, int tokens, int hidden,
+                                                         int topk, bool fp8, const LowLatencyOutput&, cudaStream_t,
+                                                         ReceiveHook* hook = nullptr);
+  /// x: as received, [own experts, ranks * low_latency_tokens_max, hidden] of bfloat16. out [tokens, hidden]: for each token the
+  /// sum of its experts' rows times topk_weights, in the order of topk_idx, in float, rounded once.
+  void low_latency_combine(const void* x, const int64_t* topk_idx, const float* topk_weights, const LowLatencyHandle&,
+                           void* out, cudaStream_t, ReceiveHook* hook = nullptr);
 
  private:
   struct Implementation;

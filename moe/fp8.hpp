@@ -1,0 +1,42 @@
+// The 8-bit floating-point format e4m3 (OCP 8-bit Floating Point Specification: 4 bits of exponent with bias 7, 3 of fraction,
+// no infinity, greatest 448), in plain arithmetic: the same on every machine.
+#pragma once
+#include <causeway/machine/machine.hpp>
+
+#include <cstdint>
+
+namespace causeway::moe {
+
+constexpr float kE4m3Max = 448.0f;
+
+/// To the nearest value, ties to even; beyond the greatest: the greatest.
+CAUSEWAY_HOST_DEVICE uint8_t to_e4m3(float value) {
+  uint32_t bits;
+  __builtin_memcpy(&bits, &value, sizeof bits);
+  const uint32_t sign = bits >> 24 & 0x80u;
+  bits &= 0x7fffffffu;
+  if (bits > 0x7f800000u) return uint8_t(sign | 0x7fu);   // NaN
+  if (bits >= 0x43e00000u) return uint8_t(sign | 0x7eu);  // 448 and more
+  if (bits < 0x3c800000u) {                               // below 2^-6: steps of 2^-9
+    float magnitude;
+    __builtin_memcpy(&magnitude, &bits, sizeof magnitude);
+    const float shifted = magnitude + 16384.0f;  // 2^14: its last bit is 2^-9, so the sum is rounded as wanted
+    uint32_t rounded;
+    __builtin_memcpy(&rounded, &shifted, sizeof rounded);
+    return uint8_t(sign | (rounded - 0x46800000u));
+  }
+  const uint32_t rounded = bits + 0x7ffffu + (bits >> 20 & 1u);
+  const uint32_t e4m3 = (rounded >> 20) - ((127u - 7u) << 3);
+  return uint8_t(sign | (e4m3 > 0x7eu ? 0x7eu : e4m3));
+}
+
+CAUSEWAY_HOST_DEVICE float from_e4m3(uint8_t e4m3) {
+  const int exponent = e4m3 >> 3 & 15, fraction = e4m3 & 7;
+  const float magnitude = exponent == 0
+                              ? float(fraction) / 512.0f
+                              : float(8 + fraction) / 8.0f *
+                                    (exponent >= 7 ? float(1 << (exponent - 7)) : 1.0f / float(1 << (7 - exponent)));
+  return e4m3 & 0x80 ? -magnitude : magnitude;
+}
+
+}  // namespace causeway::moe
