@@ -4,6 +4,7 @@
 # table last.
 #
 #   bench/gpu_run.sh [PROGRAM-DIRECTORY...]     more .cu programs to build and run with 1 and 2 PEs
+#   bench/gpu_run.sh moe [JSON]                 the mixture-of-experts buffer: its tests, then what it takes, with 2 PEs
 #
 # Environment: ARCHITECTURES (default 90), JOBS (default: all cores), ONLY (a pattern of program names), PES (default
 # "1 2 3"), LIMIT_S (per run).
@@ -29,12 +30,18 @@ causeway=$build/bin/causeway
 mkdir -p "$programs"
 sources=(examples/*.cu)
 [ -d tests/conformance ] && sources+=(tests/conformance/*.cu)
-extra=()
+extra=() moe=
+if [ "${1:-}" = moe ]; then
+  moe=yes json=${2:--}
+  set --
+  sources=(tests/conformance/moe*.cu bench/moe.cu)
+fi
 for directory in "$@"; do extra+=("$directory"/*.cu); done
 say "building $((${#sources[@]} + ${#extra[@]})) programs with nvcc"
 export causeway programs architectures only
 compile() {
   local name; name=$(basename "$1" .cu)
+  case $1 in bench/*) name=${name}_bench ;; esac
   [[ $name == @($only) ]] || return
   # (bash -c does not inherit extglob, but [[ == ]] always understands it)
   "$causeway" cc --machine cuda -O3 -gencode "arch=compute_${architectures}a,code=sm_${architectures}a" "$1" \
@@ -79,6 +86,7 @@ say "running on $gpus GPU(s)"
 for pes in ${PES:-1 2 3}; do
   for source in "${sources[@]}"; do
     name=$(basename "$source" .cu)
+    case $source in bench/*) continue ;; esac
     case $name in
       latency) [ "$pes" = 3 ] || run latency "$pes" ;;
       uniqueid) run uniqueid "$pes" "$(mktemp -u)" ;;  # the file by which the PEs pass the id
@@ -86,6 +94,13 @@ for pes in ${PES:-1 2 3}; do
     esac
   done
 done
+if [ -n "$moe" ]; then
+  for blocks in 8 24 64; do
+    say "2 PEs, $blocks blocks"
+    timeout -k 5 "$limit_s" "$causeway" run -n 2 "$programs/moe_bench" "$json" 4096 $blocks || failed=1
+  done
+  exit $failed
+fi
 run shift_rdc 2
 for source in "${extra[@]}"; do
   for pes in 1 2; do run "$(basename "$source" .cu)" "$pes"; done
