@@ -118,43 +118,49 @@ inline size_t give(const std::vector<size_t>& found, size_t* indices) {
 }
 
 // (As on the device, wait_until_all may look at one variable after the other: what held once need not hold at the end.)
-#define CAUSEWAY_HOST_WAITS(suffix, ValueArgument, value_of)                                                           \
-  template <class T>                                                                                                   \
-  void wait_until_all##suffix(const char* name, T* variables, size_t count, const int* status, int comparison,         \
-                              ValueArgument value) {                                                                   \
-    guard(name, [&] {                                                                                                  \
-      check_waits(name, variables, count, sizeof(T), comparison);                                                      \
-      for (size_t i = 0; i < count; ++i)                                                                               \
-        if (!status || status[i] == 0) poll_until(name, variables + i, comparison, T(value_of(i)));                    \
-    });                                                                                                                \
-  }                                                                                                                    \
-  template <class T>                                                                                                   \
-  size_t wait_until_any##suffix(const char* name, T* variables, size_t count, const int* status, int comparison,       \
-                                ValueArgument value) {                                                                 \
-    return one_of(find(name, true, 1, variables, count, status, comparison, [&](size_t i) { return value_of(i); }));   \
-  }                                                                                                                    \
-  template <class T>                                                                                                   \
-  size_t wait_until_some##suffix(const char* name, T* variables, size_t count, size_t* indices, const int* status,     \
-                                 int comparison, ValueArgument value) {                                                \
-    return give(find(name, true, 1, variables, count, status, comparison, [&](size_t i) { return value_of(i); }),      \
-                indices);                                                                                              \
-  }                                                                                                                    \
-  template <class T>                                                                                                   \
-  int test_all##suffix(const char* name, T* variables, size_t count, const int* status, int comparison,                \
-                       ValueArgument value) {                                                                          \
-    return find(name, false, 0, variables, count, status, comparison, [&](size_t i) { return value_of(i); }).size() == \
-           taking_part(count, status);                                                                                 \
-  }                                                                                                                    \
-  template <class T>                                                                                                   \
-  size_t test_any##suffix(const char* name, T* variables, size_t count, const int* status, int comparison,             \
-                          ValueArgument value) {                                                                       \
-    return one_of(find(name, false, 0, variables, count, status, comparison, [&](size_t i) { return value_of(i); }));  \
-  }                                                                                                                    \
-  template <class T>                                                                                                   \
-  size_t test_some##suffix(const char* name, T* variables, size_t count, size_t* indices, const int* status,           \
-                           int comparison, ValueArgument value) {                                                      \
-    return give(find(name, false, 0, variables, count, status, comparison, [&](size_t i) { return value_of(i); }),     \
-                indices);                                                                                              \
+#define CAUSEWAY_HOST_WAITS(suffix, ValueArgument, value_of)                                                          \
+  template <class T>                                                                                                  \
+  void wait_until_all##suffix(const char* name, T* variables, size_t count, const int* status, int comparison,        \
+                              ValueArgument value) {                                                                  \
+    guard(name, [&] {                                                                                                 \
+      check_waits(name, variables, count, sizeof(T), comparison);                                                     \
+      for (size_t i = 0; i < count; ++i)                                                                              \
+        if (!status || status[i] == 0) poll_until(name, variables + i, comparison, T(value_of(i)));                   \
+    });                                                                                                               \
+  }                                                                                                                   \
+  template <class T>                                                                                                  \
+  size_t wait_until_any##suffix(const char* name, T* variables, size_t count, const int* status, int comparison,      \
+                                ValueArgument value) {                                                                \
+    return one_of(find(name, true, 1, variables, count, status, comparison, [&](size_t i) { return value_of(i); }));  \
+  }                                                                                                                   \
+  template <class T>                                                                                                  \
+  size_t wait_until_some##suffix(const char* name, T* variables, size_t count, size_t* indices, const int* status,    \
+                                 int comparison, ValueArgument value) {                                               \
+    return give(find(name, true, 1, variables, count, status, comparison, [&](size_t i) { return value_of(i); }),     \
+                indices);                                                                                             \
+  }                                                                                                                   \
+  template <class T>                                                                                                  \
+  int test_all##suffix(const char* name, T* variables, size_t count, const int* status, int comparison,               \
+                       ValueArgument value) {                                                                         \
+    bool all = false;                                                                                                 \
+    guard(name, [&] {                                                                                                 \
+      check_waits(name, variables, count, sizeof(T), comparison);                                                     \
+      all = find(name, false, 0, variables, count, status, comparison, [&](size_t i) {                                \
+              return value_of(i);                                                                                     \
+            }).size() == taking_part(count, status);                                                                  \
+    });                                                                                                               \
+    return all;                                                                                                       \
+  }                                                                                                                   \
+  template <class T>                                                                                                  \
+  size_t test_any##suffix(const char* name, T* variables, size_t count, const int* status, int comparison,            \
+                          ValueArgument value) {                                                                      \
+    return one_of(find(name, false, 0, variables, count, status, comparison, [&](size_t i) { return value_of(i); })); \
+  }                                                                                                                   \
+  template <class T>                                                                                                  \
+  size_t test_some##suffix(const char* name, T* variables, size_t count, size_t* indices, const int* status,          \
+                           int comparison, ValueArgument value) {                                                     \
+    return give(find(name, false, 0, variables, count, status, comparison, [&](size_t i) { return value_of(i); }),    \
+                indices);                                                                                             \
   }
 #define CAUSEWAY_SAME(i) ((void)(i), value)
 #define CAUSEWAY_OF_EACH(i) value[i]
