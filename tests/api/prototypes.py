@@ -25,8 +25,9 @@ import gen  # noqa: E402
 WHEEL = "nvidia-nvshmem-cu13==3.4.5"
 # The reference declares them with two signatures, so that their address is ambiguous: once without PE_root.
 TWICE_THERE = {"nvshmemx_broadcastmem_warp", "nvshmemx_broadcastmem_block"}
-# What the programs need is in the reference's headers, but these use our additions on purpose.
-OURS_ALONE = {"uniqueid"}
+# Programs of what the reference lacks: host forms of device calls (signals, waits), errors, limits, and our own buffer.
+OURS_ALONE = {"errors", "errors_calls", "errors_collective", "limits", "moe", "moe_low_latency", "order", "signal",
+              "signal_flow", "uniqueid", "wait", "without_job"}
 
 
 def fetch(directory):
