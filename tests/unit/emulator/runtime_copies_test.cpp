@@ -16,17 +16,17 @@ TEST(Copies, ASourceMayChangeAtOnce) {
   cudaStream_t stream;
   ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
   DeviceArray<int> to(1000), flag(1);
-  volatile int* gate = flag.get();
+  int* gate = flag.get();
   configure(1, 1, 0, stream);
   enter([=] {
-    while (*gate == 0) tick();
+    while (__atomic_load_n(gate, __ATOMIC_ACQUIRE) == 0) tick();
   });
   std::vector<int> source(1000);
   std::iota(source.begin(), source.end(), 0);
   ASSERT_EQ(cudaMemcpyAsync(to.get(), source.data(), 4000, cudaMemcpyHostToDevice, stream), cudaSuccess);
   std::fill(source.begin(), source.end(), -1);
   EXPECT_EQ(cudaStreamQuery(stream), cudaErrorNotReady);
-  *gate = 1;
+  __atomic_store_n(gate, 1, __ATOMIC_RELEASE);
   ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
   EXPECT_EQ(to.host()[999], 999);
   EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
