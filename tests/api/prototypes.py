@@ -25,9 +25,10 @@ import gen  # noqa: E402
 WHEEL = "nvidia-nvshmem-cu13==3.4.5"
 # The reference declares them with two signatures, so that their address is ambiguous: once without PE_root.
 TWICE_THERE = {"nvshmemx_broadcastmem_warp", "nvshmemx_broadcastmem_block"}
-# Programs of what the reference lacks: host forms of device calls (signals, waits), errors, limits, and our own buffer.
+# Programs of what the reference lacks: host forms of device calls (signals, waits), errors, limits, tiles of every type by
+# load and store, and our own buffer.
 OURS_ALONE = {"errors", "errors_calls", "errors_collective", "limits", "moe", "moe_low_latency", "order", "signal",
-              "signal_flow", "uniqueid", "wait", "without_job"}
+              "signal_flow", "tiles", "uniqueid", "wait", "without_job"}
 
 
 def fetch(directory):
