@@ -3,8 +3,9 @@
 //
 // All ranks of the team make the buffer and call dispatch and combine, in the same order. Work is queued on the stream that a
 // call is given. Pointers are device memory unless something else is said. Errors are exceptions (std::exception) whose text
-// names the argument, its value and what is accepted, thrown before anything is queued; where the ranks have to agree (a rank
-// would receive more than the buffer holds) all of them throw.
+// names the argument, its value and what is accepted. A dispatch that one rank calls with bad arguments, or that would give a
+// rank more than its buffer holds, throws on all ranks. The other calls throw on the rank that gave bad arguments alone, before
+// anything is queued, and the others then wait for it.
 #pragma once
 #include <causeway/moe/sizes.hpp>
 #include <cuda_bf16.h>
@@ -44,7 +45,7 @@ class Handle;
 /// What a rank has received: by source rank, then in the source's order. Pointers into the buffer, valid until the next
 /// dispatch. topk_idx counts the rank's own experts from 0; -1: not one of this rank's.
 struct Received {
-  int tokens = 0;  ///< 0 rows and no list in the mode without a host wait, where `tokens_on_device` knows
+  int tokens = 0;
   const void* x = nullptr;
   const float* scales = nullptr;
   const int64_t* topk_idx = nullptr;
@@ -92,8 +93,9 @@ class __attribute__((visibility("default"))) Buffer {
   /// likewise, or null.
   void combine(const void* x, const float* weights, const Handle&, void* out, float* out_weights, cudaStream_t);
 
-  // ---- low latency: every token straight to each of its experts; no host wait, may be captured into a CUDA graph pairwise (an
-  // even number of operations). All ranks use experts_max experts.
+  // ---- low latency: every token straight to each of its experts; no host wait. All ranks use
+  // experts_max experts, and a token names an expert once. Not for CUDA graphs: which of the two sets of slots an operation uses is
+  // decided when it is queued.
 
   /// x: [tokens, hidden] of bfloat16. With `fp8`, rows are cast on the way, each 128 elements by a scale of their own. The send
   /// is queued on the stream; the receive too, unless `hook` is given, which is then set.
