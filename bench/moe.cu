@@ -12,8 +12,10 @@
 
 using causeway::moe::Buffer;
 using causeway::moe::BufferOptions;
+using causeway::moe::Cast;
 using causeway::moe::LowLatencyOutput;
 using causeway::moe::Received;
+using causeway::moe::Results;
 using causeway::moe::Tokens;
 
 namespace {
@@ -60,6 +62,22 @@ double best_us(cudaStream_t stream, Call call) {
   return double(best);
 }
 
+/// Time of a call in a CUDA graph of ten: what the GPU takes, without the launches from the host.
+template <class Call>
+double graph_us(cudaStream_t stream, Call call) {
+  constexpr int kCalls = 10;
+  cudaGraph_t graph{};
+  cudaGraphExec_t exec{};
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  for (int i = 0; i < kCalls; ++i) call();
+  check(cudaStreamEndCapture(stream, &graph));
+  check(cudaGraphInstantiate(&exec, graph, 0));
+  const double us = best_us(stream, [&] { check(cudaGraphLaunch(exec, stream)); }) / kCalls;
+  check(cudaGraphExecDestroy(exec));
+  check(cudaGraphDestroy(graph));
+  return us;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -98,12 +116,17 @@ int main(int argc, char** argv) {
     const double moved = double(got.tokens) * kHidden;
     note("dispatch, BF16, host wait included", best_us(stream, [&] { got = buffer.dispatch(in, 1, stream); }),
          moved * 2);
-    note("dispatch, BF16, same routes",
-         best_us(stream, [&] { (void)buffer.dispatch_again(*got.handle, x, nullptr, stream); }), moved * 2);
-    note("dispatch, FP8, same routes",
-         best_us(stream, [&] { (void)buffer.dispatch_again(*got.handle, x, scales, stream); }), moved);
-    note("combine, BF16", best_us(stream, [&] { buffer.combine(back, nullptr, *got.handle, out, nullptr, stream); }),
-         moved * 2);
+    const auto again = [&](const float* with) { (void)buffer.dispatch_again(*got.handle, x, with, stream); };
+    note("dispatch, BF16, same routes", graph_us(stream, [&] { again(nullptr); }), moved * 2);
+    note("dispatch, FP8, same routes", graph_us(stream, [&] { again(scales); }), moved);
+    Results results_of;
+    results_of.x = back;
+    const auto combine = [&] { buffer.combine(results_of, *got.handle, out, nullptr, stream); };
+    note("combine, BF16", graph_us(stream, combine), moved * 2);
+    results_of.x = buffer.combine_input();
+    note("combine, BF16, rows in the buffer", graph_us(stream, combine), moved * 2);
+    note("dispatch, BF16, worst case, no host wait",
+         graph_us(stream, [&] { (void)buffer.dispatch_worst_case(in, stream); }), moved * 2);
 
     const int local = options.experts_max / pes;
     const size_t packed = size_t(local) * size_t(pes) * few;
@@ -111,13 +134,17 @@ int main(int argc, char** argv) {
     low.x = device_memory<__nv_bfloat16>(packed * kHidden), low.scales = device_memory<float>(packed * kHidden / 128);
     low.recv_count = device_memory<int32_t>(size_t(local));
     auto* results = device_memory<__nv_bfloat16>(packed * kHidden);
-    auto handle = buffer.low_latency_dispatch(x, topk, few, kHidden, kTopk, true, low, stream);
-    note(
-        "low-latency dispatch, 128 tokens, FP8",
-        best_us(stream, [&] { handle = buffer.low_latency_dispatch(x, topk, few, kHidden, kTopk, true, low, stream); }),
-        double(few) * kTopk * kHidden);
+    auto handle = buffer.low_latency_dispatch(x, topk, few, kHidden, kTopk, Cast::fp8, low, stream);
+    buffer.low_latency_combine(results, topk, weights, *handle, out, stream);
+    const auto dispatch = [&](Cast cast) {
+      handle = buffer.low_latency_dispatch(x, topk, few, kHidden, kTopk, cast, low, stream);
+    };
+    note("low-latency dispatch, 128 tokens, FP8", graph_us(stream, [&] { dispatch(Cast::fp8); }),
+         double(few) * kTopk * kHidden);
+    note("low-latency dispatch, 128 tokens, BF16", graph_us(stream, [&] { dispatch(Cast::none); }),
+         double(few) * kTopk * kHidden * 2);
     note("low-latency combine, 128 tokens, BF16",
-         best_us(stream, [&] { buffer.low_latency_combine(results, topk, weights, *handle, out, stream); }),
+         graph_us(stream, [&] { buffer.low_latency_combine(results, topk, weights, *handle, out, stream); }),
          double(few) * kTopk * kHidden * 2);
     check(cudaStreamSynchronize(stream));
   }

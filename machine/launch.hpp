@@ -53,8 +53,10 @@ void launch(const Functor& functor, unsigned blocks, unsigned threads, StreamHan
 #elif defined(__CUDACC__)
 constexpr unsigned kStreamThreads = 512;
 
+constexpr unsigned kThreadsMax = 512;  // of a block: what registers are dealt for
+
 template <class Functor>
-__global__ void entry(const Functor functor) {
+__global__ void __launch_bounds__(kThreadsMax) entry(const Functor functor) {
   functor();
 }
 

@@ -16,6 +16,7 @@
 #define CAUSEWAY_HOST_DEVICE inline
 #define CAUSEWAY_DEVICE_OUT_OF_LINE inline
 #define CAUSEWAY_DEVICE_PRINT(...) fprintf(stderr, __VA_ARGS__)
+#define CAUSEWAY_UNROLL  // what a lane holds in registers matters on a GPU alone
 
 namespace causeway::machine {
 

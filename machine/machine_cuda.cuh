@@ -10,6 +10,7 @@
 #define CAUSEWAY_HOST_DEVICE __host__ __device__ __forceinline__
 #define CAUSEWAY_DEVICE_OUT_OF_LINE static __device__ __noinline__
 #define CAUSEWAY_DEVICE_PRINT(...) printf(__VA_ARGS__)
+#define CAUSEWAY_UNROLL _Pragma("unroll")
 
 namespace causeway::machine {
 
@@ -42,6 +43,7 @@ CAUSEWAY_DEVICE void sync_warp() {
   __syncwarp(threads == 32 ? 0xffffffffu : (1u << threads) - 1);
 }
 CAUSEWAY_DEVICE void sync_block() { __syncthreads(); }
+CAUSEWAY_DEVICE bool any_in_block(bool set) { return __syncthreads_or(set) != 0; }
 /// A warpgroup is 128 consecutive threads of the block. (Its barriers are the hardware's last eight.)
 CAUSEWAY_DEVICE void sync_warpgroup() {
   const unsigned group = thread_in_block() / 128, left = threads_in_block() - group * 128;
@@ -233,6 +235,36 @@ CAUSEWAY_DEVICE T load_peer16(const void* p) {
   static_assert(sizeof(T) == 16, "16 bytes");
   return bits<T>(load_copy(static_cast<const Word16*>(p)));
 }
+
+// ---- lanes of one whole warp
+CAUSEWAY_DEVICE uint32_t ballot(bool set) { return __ballot_sync(0xffffffffu, set); }
+CAUSEWAY_DEVICE int bits_set(uint32_t bits) { return __popc(bits); }
+template <class T>
+CAUSEWAY_DEVICE T from_lane(T value, unsigned lane) {
+  return __shfl_sync(0xffffffffu, value, int(lane));
+}
+/// The sum of the values of this lane and those below it.
+CAUSEWAY_DEVICE int32_t inclusive_sum(int32_t value) {
+  for (unsigned step = 1; step < 32; step *= 2) {
+    const int32_t below = __shfl_up_sync(0xffffffffu, value, step);
+    if (thread_in_warp() >= step) value += below;
+  }
+  return value;
+}
+/// The greatest value in this half of the warp.
+CAUSEWAY_DEVICE float most_of_sixteen(float value) {
+  for (int step = 8; step > 0; step /= 2) value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, step));
+  return value;
+}
+#if __CUDA_ARCH__ >= 890
+#define CAUSEWAY_HARDWARE_E4M3 1
+/// Two values as e4m3, the first in the low byte: to the nearest, beyond the greatest: the greatest.
+CAUSEWAY_DEVICE uint16_t e4m3_pair(float low, float high) {
+  uint16_t pair;
+  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+#endif
 
 // Copies by one call are the CPU machine's (rma/copy.hpp); here they exist so that one source compiles.
 CAUSEWAY_DEVICE void copy_to_peer(void*, const void*, size_t) {}

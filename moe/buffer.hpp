@@ -1,66 +1,25 @@
-// The host side of moe.hpp, compiled once for each machine.
+// The host side of moe.hpp: what a buffer and its handles hold.
 #pragma once
+#include <causeway/api/host/check.hpp>
 #include <causeway/base/error.hpp>
-#include <causeway/machine/launch.hpp>
-#include <causeway/moe/low_latency.hpp>
-#include <causeway/moe/moe.hpp>
-#include <causeway/moe/throughput.hpp>
-#include <causeway/runtime/machine_host.hpp>
+#include <causeway/moe/hop.hpp>
+#include <causeway/moe/low_latency_combine.hpp>
+#include <causeway/moe/low_latency_dispatch.hpp>
 
-#include <algorithm>
-#include <cstring>
-#include <mutex>
+#include <exception>
+#include <optional>
 
 namespace causeway::moe {
 
-#if defined(CAUSEWAY_CPU)
-constexpr unsigned kThreads = 1;  // a block of the CPU machine is fastest as one thread
-#else
-constexpr unsigned kThreads = 512;
-#endif
+constexpr const char* kName = "causeway::moe::Buffer";
 
-/// Device memory that handles use again and again: freeing it would wait for kernels.
-class Pool {
- public:
-  ~Pool() {
-    for (const Piece& piece : pieces_) machine_host::free_device(piece.memory);
-  }
-  std::shared_ptr<void> take(size_t bytes) {
-    std::lock_guard lock(mutex_);
-    auto found = std::find_if(pieces_.begin(), pieces_.end(), [&](const Piece& piece) {
-      return !piece.used && piece.bytes >= bytes && piece.bytes <= 4 * bytes;
-    });
-    if (found == pieces_.end()) {
-      const size_t rounded = std::max<size_t>(bytes, 256);
-      pieces_.push_back({machine_host::make_device(rounded), rounded, false});
-      found = std::prev(pieces_.end());
-    }
-    found->used = true;
-    void* memory = found->memory;
-    return {memory, [this, memory](void*) { give(memory); }};
-  }
-
- private:
-  struct Piece {
-    void* memory;
-    size_t bytes;
-    bool used;
-  };
-  void give(void* memory) {
-    std::lock_guard lock(mutex_);
-    for (Piece& piece : pieces_)
-      if (piece.memory == memory) piece.used = false;
-  }
-  std::mutex mutex_;
-  std::vector<Piece> pieces_;
-};
-
-/// Where the tokens of a dispatch went. Its memory is the buffer's pool's, so it must not outlive the buffer.
+/// Where the tokens of a dispatch went, on each hop. Its memory is the buffer's pool's, so it must not outlive the buffer.
 class Handle {
  public:
-  Route route{};
-  int received = 0;
+  Route routes[2]{};  // of the hop across nodes, if there is one, then of the one inside the node
   std::shared_ptr<void> memory;
+  const int32_t* count = nullptr;  // device memory: rows received
+  int received = 0;                // rows that combine reads at most
 };
 
 /// What combine needs to know of a low-latency dispatch.
@@ -70,5 +29,57 @@ class LowLatencyHandle {
   int tokens = 0, topk = 0, hidden = 0;
   std::shared_ptr<void> memory;
 };
+
+/// The numbers of a buffer that follow from its options and its team.
+struct Shape {
+  int ranks = 0, rank = 0, node_ranks = 0;
+  [[nodiscard]] int nodes() const { return ranks / node_ranks; }
+  [[nodiscard]] int node() const { return rank / node_ranks; }
+  [[nodiscard]] int position() const { return rank % node_ranks; }
+};
+
+struct Buffer::Implementation {
+  BufferOptions options;
+  Shape shape;
+  DeviceWorld world;
+  Pool pool;
+  int node_team = -1, rail_team = -1;  // made where there is more than one node
+  std::optional<Hop> rail, inside;     // across nodes; in the node (or over all ranks)
+
+  LowLatencyLimits low_limits;
+  std::optional<SymmetricMemory> low_region;
+  std::shared_ptr<void> low_memory;
+  LowLatencyPlace low_place{};  // but for the route
+
+  ~Implementation();
+  /// What is wrong with a call: the first fault that device code has left, or what `checks` throws; null: nothing.
+  template <class Checks>
+  std::exception_ptr wrong_with(const Checks& checks) const {
+    try {
+      host::check_faults(kName);
+      checks();
+    } catch (const Error&) {
+      return std::current_exception();
+    }
+    return nullptr;
+  }
+  [[nodiscard]] int32_t verdict(const std::exception_ptr& wrong) const {
+    return wrong ? verdict_of(Ailment::bad_arguments, shape.rank) : 0;
+  }
+  std::shared_ptr<Handle> make_handle(const Tokens&);
+  Received receive(const Handle&, bool scaled) const;
+  /// Both hops of a dispatch. `in` has been checked; with a verdict it has no token.
+  std::shared_ptr<Handle> dispatch(const Tokens& in, int32_t verdict, bool worst_case, cudaStream_t);
+  void throw_verdict(const Tokens& in, const Hop&) const;
+
+  template <class Kernel>
+  void run_low(const Kernel& kernel, cudaStream_t stream) const {
+    machine::launch(kernel, unsigned(options.low_latency_blocks), kThreads, stream);
+  }
+};
+
+void check_range(const char* argument, long long value, long long low, long long high, const char* what);
+/// `rows` rows at a multiple of 16 bytes; no rows may be null.
+void check_row_pointer(const char* argument, const void* pointer, long long rows);
 
 }  // namespace causeway::moe

@@ -30,6 +30,21 @@ CAUSEWAY_HOST_DEVICE uint8_t to_e4m3(float value) {
   return uint8_t(sign | (e4m3 > 0x7eu ? 0x7eu : e4m3));
 }
 
+/// The least power of two that is not below a positive, normal value.
+CAUSEWAY_HOST_DEVICE float power_of_two_above(float value) {
+  uint32_t bits;
+  __builtin_memcpy(&bits, &value, sizeof bits);
+  bits = (bits + 0x7fffffu) & 0x7f800000u;
+  __builtin_memcpy(&value, &bits, sizeof value);
+  return value;
+}
+/// The biased exponent of a positive power of two: the format UE8M0.
+CAUSEWAY_HOST_DEVICE uint8_t exponent_of(float value) {
+  uint32_t bits;
+  __builtin_memcpy(&bits, &value, sizeof bits);
+  return uint8_t(bits >> 23);
+}
+
 CAUSEWAY_HOST_DEVICE float from_e4m3(uint8_t e4m3) {
   const int exponent = e4m3 >> 3 & 15, fraction = e4m3 & 7;
   const float magnitude = exponent == 0

@@ -1,16 +1,15 @@
-// Low-latency dispatch and combine: the kernels. Every token goes straight to each of its experts' ranks, into a slot that no
-// other token has; a flag for each expert and source rank says how many came. No meeting of ranks and no host wait, so an
-// operation is a send kernel and a receive kernel, and in between no block is held.
+// Low-latency dispatch and combine: memory and flags. Every token goes once straight to each rank that holds one of its experts,
+// into a place that no other token has, with a header that says for which experts; the receiver fans it out. Results are
+// summed where the experts are, so that one row comes back from each rank. No meeting of ranks and no host wait: an operation is
+// a send kernel and a receive kernel, and in between no block is held.
 //
-// Why buffers can be used again: there are two sets, used in turn. In operation n a rank clears the flags of the other set
-// (consumed by its operation n-1, which its stream has finished) before it sends its own flags of operation n, and those are
-// released behind the clearing. A peer sends into that set in operation n+1 only, after it has received this rank's flags of
-// operation n. The same order protects the data of operation n-1.
+// Why memory can be used again. Operations of a kind are numbered from 1, and operation n uses set n % 2. Everything that
+// arrives carries n (headers, weights, flags), so nothing is ever cleared. A receive that is through with set n tells all peers
+// (`done`), and send n + 2 waits for that: it is the credit without which a slow receiver's rows would be overwritten. The
+// numbers live in device memory, so a captured graph can be replayed.
 #pragma once
-#include <causeway/machine/report_misuse.hpp>
 #include <causeway/machine/spin.hpp>
-#include <causeway/moe/fp8.hpp>
-#include <causeway/moe/throughput.hpp>
+#include <causeway/moe/route.hpp>
 
 namespace causeway::moe {
 
@@ -20,258 +19,239 @@ struct LowLatencyLimits {
   int tokens = 0;  // of a rank in one operation; 0: no low-latency mode
 };
 
-/// Offsets in one of the two sets.
+enum Kind { kDispatch = 0, kCombine = 1 };
+
+/// Offsets in the region: what both sets share, then in each set.
 struct LowLatencyPlaces {
-  size_t dispatch_flags;  // by own expert and source rank: tokens that came and 1 (uint32)
-  size_t combine_flags;   // by expert of the job: 1 when its results have come (uint32)
-  size_t messages;        // by own expert, source rank and slot: a header and a row
-  size_t message_bytes;
-  size_t results;  // by token and choice: a row of bfloat16
-  size_t bytes;
+  size_t done;  // by kind, set and peer: the last operation of which that peer has received everything (uint64)
+  size_t sets;
+  size_t dispatch_flags;  // by source rank: 2 * operation, and 1 more if its arguments were bad (uint64)
+  size_t counts;          // by own expert and source rank: rows (int32)
+  size_t headers;         // by source rank and token
+  size_t header_bytes;
+  size_t rows;  // by source rank and token: a row of bfloat16, or of FP8 and its scales
+  size_t row_bytes;
+  size_t combine_flags;  // by rank: as above
+  size_t weights;        // by source rank, token and choice: a float, and the operation in the upper half (uint64)
+  size_t results;        // by rank and token: a row of bfloat16
+  size_t set_bytes, bytes;
 };
 
-constexpr size_t kHeaderBytes = 16;  // the token and choice that a message is for
-
 CAUSEWAY_HOST_DEVICE constexpr LowLatencyPlaces low_latency_places(const LowLatencyLimits& limits) {
-  const size_t flags = size_t(limits.experts) * sizeof(uint32_t), hidden = size_t(limits.hidden);
+  const size_t ranks = size_t(limits.ranks), hidden = size_t(limits.hidden), topk = size_t(limits.topk);
+  const size_t messages = ranks * size_t(limits.tokens), flags = aligned(ranks * sizeof(uint64_t));
   LowLatencyPlaces at{};
+  at.done = 0;
+  at.sets = aligned(4 * ranks * sizeof(uint64_t));
   at.dispatch_flags = 0;
-  at.combine_flags = at.dispatch_flags + aligned(flags);
-  at.messages = at.combine_flags + aligned(flags);
-  at.message_bytes = kHeaderBytes + hidden * 2;
-  at.results = at.messages + aligned(size_t(limits.experts) * size_t(limits.tokens) * at.message_bytes);
-  at.bytes = at.results + aligned(size_t(limits.tokens) * size_t(limits.topk) * hidden * 2);
+  at.counts = at.dispatch_flags + flags;
+  at.headers = at.counts + aligned(size_t(limits.experts) * sizeof(int32_t));
+  at.header_bytes = (2 * sizeof(int32_t) * (1 + topk) + 15) / 16 * 16;
+  at.rows = at.headers + aligned(messages * at.header_bytes);
+  at.row_bytes = hidden * 2;
+  at.combine_flags = at.rows + aligned(messages * at.row_bytes);
+  at.weights = at.combine_flags + flags;
+  at.results = at.weights + aligned(messages * topk * sizeof(uint64_t));
+  at.set_bytes = at.results + aligned(messages * hidden * 2);
+  at.bytes = at.sets + 2 * at.set_bytes;
   return at;
 }
 
-/// What every kernel of the mode gets. `set` and `other_set` are the two halves of symmetric memory.
+/// A message's header: the operation and how many choices there are, then for each choice of the token the receiver's expert
+/// (-1: none) and the row among those that it gets from this source.
+struct Header {
+  static constexpr uint64_t kChoices = 64;
+  uint64_t operation;  // times kChoices, and the choices
+  struct Choice {
+    int32_t expert, row;
+  } choice[1];
+};
+
+/// Own memory of the mode, zero at first.
+struct LowLatencyState {
+  uint64_t operations[2];  // sent, by kind
+  uint32_t through[2];     // blocks of the running send that are through
+  uint32_t bad_index;      // topk_idx of the running send has an entry that is no expert
+};
+
+/// What a dispatch leaves for its receive kernel and for combine; device memory of the handle.
+struct LowLatencyRoute {
+  uint64_t* operation;     // [2], by kind: set by the send kernel, for the receive kernel
+  uint32_t* through;       // [2], by kind: blocks of the receive kernel that are through
+  uint32_t* outcome;       // by kind and source rank: 0 not decided, 1 it is there, 2 it is dead
+  int32_t* row_of_choice;  // by source rank, token and choice: the row of x that it lies in, or -1
+};
+
+/// What every kernel of the mode gets.
 struct LowLatencyPlace {
   DeviceWorld world;
   int team;
   LowLatencyLimits limits;
-  char *set, *other_set;
-  uint32_t* sent;  // own memory: by expert, messages of this operation; then blocks that are through
+  char* region;
+  LowLatencyState* state;
+  int32_t* counts;  // own memory: by expert, tokens of this rank
+  uint32_t* mask;   // own memory: by rank, not zero for one that is masked
+  uint64_t timeout_ns;  // after which a rank is masked; 0: never
+  LowLatencyRoute route;
+
   CAUSEWAY_DEVICE const TeamView& view() const { return world.teams[team]; }
   template <class T>
   CAUSEWAY_DEVICE T* of_rank(T* local, int rank) const {
     return at(world, local, world_pe(view(), rank));
   }
-  [[nodiscard]] CAUSEWAY_DEVICE int local_experts() const { return limits.experts / limits.ranks; }
+  CAUSEWAY_DEVICE int local_experts() const { return limits.experts / limits.ranks; }
+  CAUSEWAY_DEVICE char* set(uint64_t operation) const {
+    const LowLatencyPlaces places = low_latency_places(limits);
+    return region + places.sets + operation % 2 * places.set_bytes;
+  }
+  CAUSEWAY_DEVICE uint64_t* done(Kind kind, uint64_t operation, int peer) const {
+    return reinterpret_cast<uint64_t*>(region) + (size_t(kind) * 2 + operation % 2) * size_t(limits.ranks) + peer;
+  }
+  /// A row of a table by source rank and token.
+  CAUSEWAY_DEVICE size_t message(int rank, int token) const {
+    return size_t(rank) * size_t(limits.tokens) + size_t(token);
+  }
+  CAUSEWAY_DEVICE bool masked(int rank) const { return machine::load_relaxed_sys(mask + rank) != 0; }
 };
 
 namespace detail {
 
-/// True in the leader of the last block of the grid to get here; everything that all blocks did is then visible to it.
+/// True in all threads of the last block of the grid to get here; what all blocks did is then visible to them.
 CAUSEWAY_DEVICE bool last_block(KernelGroup group, uint32_t* through) {
   group.sync();
-  if (!leads(group)) return false;
-  machine::fence_acq_rel_sys();
-  if (machine::fetch_add_sys(through, 1u) + 1 != machine::blocks_in_grid()) return false;
-  machine::fence_acq_rel_sys();
-  *through = 0;
-  return true;
+  bool last = false;
+  if (leads(group)) {
+    machine::fence_acq_rel_sys();
+    last = machine::fetch_add_sys(through, 1u) + 1 == machine::blocks_in_grid();
+    machine::fence_acq_rel_sys();
+  }
+  return any_in_group(group, last);
 }
 
-/// Waits, as one group, until the flag is set; gives it to all threads.
-CAUSEWAY_DEVICE uint32_t wait_for_flag(const DeviceWorld& world, KernelGroup group, const uint32_t* flag, int peer) {
-  if (leads(group)) {
-    const auto describe = [&] { return WaitInfo{"moe low latency", peer, flag, 1, ">="}; };
-    spin_until(world, describe, [&](uint64_t& seen) { return (seen = machine::load_acquire_sys(flag)) != 0; });
+/// Waits until ready(), or until the rank is masked: then false. A rank that lets wait longer than the buffer allows is.
+template <class Ready>
+CAUSEWAY_DEVICE bool wait_for_rank(const LowLatencyPlace& place, const char* name, int rank, const void* address,
+                                   uint64_t expected, Ready ready) {
+  if (place.masked(rank)) return false;
+  const auto describe = [&] { return WaitInfo{name, world_pe(place.view(), rank), address, expected, ">="}; };
+  uint64_t start = 0;
+  unsigned polls = 0;
+  bool there = false;
+  spin_until(place.world, describe, [&](uint64_t& seen) {
+    there = ready(seen);
+    if (there) return true;
+    if (++polls % machine::kPollsPerClock != 0) return false;
+    if (place.masked(rank)) return true;
+    if (place.timeout_ns == 0) return false;
+    const uint64_t now = machine::now_ns();
+    if (start == 0) start = now;
+    if (now - start < place.timeout_ns) return false;
+    machine::store_relaxed_sys(place.mask + rank, 1u);
+    return true;
+  });
+  return there;
+}
+
+/// Waits until every peer is through with what was sent to it in operation n - 2. All threads of the block call it.
+CAUSEWAY_DEVICE void wait_for_credits(const LowLatencyPlace& place, KernelGroup group, Kind kind, uint64_t n) {
+  for (int r = int(group.rank()); n > 2 && r < place.limits.ranks; r += int(group.size())) {
+    const uint64_t* done = place.done(kind, n, r);
+    wait_for_rank(place, "moe low latency: credit", r, done, n - 2,
+                  [&](uint64_t& seen) { return (seen = machine::load_acquire_sys(done)) >= n - 2; });
   }
   group.sync();
-  return machine::load_relaxed_sys(flag);
+}
+
+/// Waits for the flags of all source ranks; all blocks decide alike about a rank that does not come. All threads call it.
+CAUSEWAY_DEVICE void wait_for_flags(const LowLatencyPlace& place, KernelGroup group, Kind kind, const uint64_t* flags,
+                                    uint64_t n, int64_t* wait_ns) {
+  for (int r = int(group.rank()); r < place.limits.ranks; r += int(group.size())) {
+    const uint64_t start = wait_ns && machine::block_in_grid() == 0 ? machine::now_ns() : 0;
+    const bool came = wait_for_rank(place, "moe low latency", r, flags + r, 2 * n, [&](uint64_t& seen) {
+      return (seen = machine::load_acquire_sys(flags + r)) >= 2 * n;
+    });
+    uint32_t* outcome = place.route.outcome + kind * place.limits.ranks + r;
+    const uint32_t before = machine::atomic_compare_exchange_sys(outcome, 0u, came ? 1u : 2u);
+    // Another block has seen the flag, so this one soon does; what the rank sent is visible to it only then.
+    while (before == 1 && !came && machine::load_acquire_sys(flags + r) < 2 * n) machine::pause();
+    if (start != 0) wait_ns[r] += int64_t(machine::now_ns() - start);
+  }
+  group.sync();
+}
+
+/// Is what the rank sent there, and well?
+CAUSEWAY_DEVICE bool came(const LowLatencyPlace& place, Kind kind, const uint64_t* flags, int rank) {
+  return machine::load_relaxed_sys(place.route.outcome + kind * place.limits.ranks + rank) == 1 &&
+         machine::load_relaxed_sys(flags + rank) % 2 == 0;
+}
+
+/// Leaves a record of ranks whose arguments were bad; by one thread.
+CAUSEWAY_DEVICE void report_bad(const LowLatencyPlace& place, const char* name, Kind kind, const uint64_t* flags) {
+  for (int r = 0; r < place.limits.ranks; ++r)
+    if (machine::load_relaxed_sys(place.route.outcome + kind * place.limits.ranks + r) == 1 &&
+        machine::load_relaxed_sys(flags + r) % 2 == 1)
+      misuse(place.world, name, "a rank gave bad arguments or indices that are no experts (rank, ranks)", r,
+             place.limits.ranks);
+}
+
+/// Flags of operation n to all ranks, behind everything that this block has seen. All threads of the block call it.
+CAUSEWAY_DEVICE void raise_flags(const LowLatencyPlace& place, KernelGroup group, Kind kind, uint64_t n, bool bad) {
+  group.sync();
+  const LowLatencyPlaces places = low_latency_places(place.limits);
+  char* set = place.set(n) + (kind == kDispatch ? places.dispatch_flags : places.combine_flags);
+  uint64_t* flag = reinterpret_cast<uint64_t*>(set) + place.view().pe;
+  machine::fence_acq_rel_sys();
+  for (int r = int(group.rank()); r < place.limits.ranks; r += int(group.size()))
+    if (!place.masked(r)) machine::store_relaxed_sys(place.of_rank(flag, r), 2 * n + (bad ? 1 : 0));
+}
+
+/// Tells all peers that this rank is through with set n. All threads of the block call it.
+CAUSEWAY_DEVICE void give_credits(const LowLatencyPlace& place, KernelGroup group, Kind kind, uint64_t n) {
+  machine::fence_acq_rel_sys();
+  for (int r = int(group.rank()); r < place.limits.ranks; r += int(group.size()))
+    if (!place.masked(r)) machine::store_relaxed_sys(place.of_rank(place.done(kind, n, place.view().pe), r), n);
 }
 
 }  // namespace detail
 
-struct LowLatencySend {
-  LowLatencyPlace place;
-  const __nv_bfloat16* x;
-  const int64_t* topk_idx;
-  int tokens, topk, hidden;
-  bool fp8;
-  int32_t* recv_count;  // cleared here, for the receive kernel
-  int64_t* slot;        // own memory, by block: the slot that its leader has drawn
+/// Part `part` of `parts` of a count.
+CAUSEWAY_DEVICE Run part_of(int count, int part, int parts) {
+  return {int(int64_t(count) * part / parts), int(int64_t(count) * (part + 1) / parts)};
+}
 
-  CAUSEWAY_DEVICE void operator()() const {
-    const KernelGroup group{};
-    const TeamView& team = place.view();
-    const LowLatencyPlaces at_set = low_latency_places(place.limits);
-    const int local = place.local_experts();
-    if (machine::block_in_grid() == 0)
-      for (int e = int(group.rank()); e < local; e += int(group.size())) recv_count[e] = 0;
-    for (int i = int(machine::block_in_grid()); i < tokens * topk; i += int(machine::blocks_in_grid())) {
-      const int64_t expert = topk_idx[i];
-      if (expert < 0 || expert >= place.limits.experts) continue;
-      if (leads(group)) slot[machine::block_in_grid()] = machine::fetch_add_sys(place.sent + expert, 1u);
-      group.sync();
-      const size_t drawn = size_t(slot[machine::block_in_grid()]);
-      if (drawn >= size_t(place.limits.tokens)) {  // an expert twice for one token: there is one slot for each
-        if (leads(group) && drawn == size_t(place.limits.tokens))
-          misuse(place.world, "low_latency_dispatch",
-                 "topk_idx must name an expert once a token (expert, most rows of an expert)",
-                 static_cast<long long>(expert), place.limits.tokens);
-        group.sync();
-        continue;
-      }
-      const int rank = int(expert) / local;
-      const size_t message =
-          (size_t(expert % local) * size_t(team.pes) + size_t(team.pe)) * size_t(place.limits.tokens) + drawn;
-      char* to = place.of_rank(place.set, rank) + at_set.messages + message * at_set.message_bytes;
-      if (leads(group)) machine::store_peer(reinterpret_cast<int64_t*>(to), int64_t(i));
-      const __nv_bfloat16* row = x + size_t(i / topk) * size_t(hidden);
-      if (fp8)
-        cast(group, to + kHeaderBytes, row);
-      else
-        copy(group, Towards::peer, to + kHeaderBytes, row, size_t(hidden) * 2);
-      group.sync();
-    }
-    uint32_t* through = place.sent + place.limits.experts;
-    if (detail::last_block(group, through)) finish(team, at_set, local);
+/// To which ranks a token goes, masked ones aside. A lane holds the rank of one choice; a token has at most 32.
+struct Targets {
+  const LowLatencyPlace& place;
+  const int64_t* topk_idx;  // of the token
+  int topk;
+  int own;  // -1: none
+  CAUSEWAY_DEVICE Targets(Lanes lanes, const LowLatencyPlace& of, const int64_t* choices, int count)
+      : place(of), topk_idx(choices), topk(count), own(-1) {
+    const int k = int(lanes.rank());
+    if (k < topk) own = rank_of_expert(topk_idx[k], place.limits.experts, place.limits.ranks);
+    if (own >= 0 && place.masked(own)) own = -1;
   }
-
- private:
-  /// Blocks of 128 elements, each divided by its own scale; the scales follow the row.
-  CAUSEWAY_DEVICE void cast(KernelGroup group, char* to, const __nv_bfloat16* row) const {
-    for (int b = int(group.rank()); b < hidden / kScaleBlock; b += int(group.size())) {
-      float most = 1e-4f;
-      for (int i = 0; i < kScaleBlock; ++i) {
-        const float v = static_cast<float>(row[b * kScaleBlock + i]);
-        most = v > most ? v : -v > most ? -v : most;
-      }
-      const float factor = kE4m3Max / most;
-      for (int i = 0; i < kScaleBlock; i += 8) {
-        uint64_t eight = 0;
-        for (int k = 0; k < 8; ++k)
-          eight |= uint64_t(to_e4m3(static_cast<float>(row[b * kScaleBlock + i + k]) * factor)) << (8 * k);
-        machine::store_peer(reinterpret_cast<uint64_t*>(to + b * kScaleBlock + i), eight);
-      }
-      machine::store_peer(reinterpret_cast<float*>(to + hidden) + b, most / kE4m3Max);
-    }
-  }
-
-  CAUSEWAY_DEVICE void finish(const TeamView& team, const LowLatencyPlaces& at_set, int local) const {
-    auto* other = reinterpret_cast<uint32_t*>(place.other_set + at_set.dispatch_flags);
-    for (int i = 0; i < place.limits.experts; ++i) machine::store_relaxed_sys(other + i, 0u);
-    machine::fence_acq_rel_sys();  // the messages of all blocks, and the clearing, before any flag
-    for (int expert = 0; expert < place.limits.experts; ++expert) {
-      auto* flags = reinterpret_cast<uint32_t*>(place.set + at_set.dispatch_flags);
-      uint32_t* flag = place.of_rank(flags + expert % local * team.pes + team.pe, expert / local);
-      const uint32_t most = uint32_t(place.limits.tokens);
-      machine::store_relaxed_sys(flag, (place.sent[expert] < most ? place.sent[expert] : most) + 1);
-      place.sent[expert] = 0;
-    }
+  /// All lanes ask together.
+  CAUSEWAY_DEVICE bool has(Lanes lanes, int rank) const {
+    if (kLanesPerScale == 1)
+      return goes_to(topk_idx, topk, place.limits.experts, place.limits.ranks, rank) && !place.masked(rank);
+    return ballot(lanes, own == rank) != 0;
   }
 };
 
-/// What a receive kernel leaves for combine: where the tokens of a source rank lie among an expert's, and what they are.
-struct LowLatencyRoute {
-  int32_t* begin;  // by own expert and source rank
-  int32_t* count;
-  int64_t* choice;  // by own expert and row: token * topk + choice, at its source
-};
-
-struct LowLatencyReceive {
-  LowLatencyPlace place;
-  LowLatencyRoute route;
-  int hidden;
-  bool fp8;
-  char* x;  // by own expert and row: hidden elements
-  float* scales;
-  int32_t* recv_count;
-
+/// Sets, clears (rank -1: all) or reads the mask.
+struct MaskKernel {
+  uint32_t* mask;
+  int ranks, rank;
+  uint32_t value;
+  int32_t* out;  // not null: read
   CAUSEWAY_DEVICE void operator()() const {
-    const KernelGroup group{};
-    const TeamView& team = place.view();
-    const LowLatencyPlaces at_set = low_latency_places(place.limits);
-    const size_t rows = size_t(team.pes) * size_t(place.limits.tokens), row_bytes = size_t(hidden) * (fp8 ? 1 : 2);
-    const int pairs = place.limits.experts;  // own experts times source ranks
-    for (int pair = int(machine::block_in_grid()); pair < pairs; pair += int(machine::blocks_in_grid())) {
-      const auto* flags = reinterpret_cast<const uint32_t*>(place.set + at_set.dispatch_flags);
-      const int from = world_pe(team, pair % team.pes);
-      const int32_t count = int32_t(detail::wait_for_flag(place.world, group, flags + pair, from)) - 1;
-      const int expert = pair / team.pes;
-      if (leads(group)) {
-        route.begin[pair] =
-            int32_t(machine::fetch_add_sys(reinterpret_cast<uint32_t*>(recv_count + expert), uint32_t(count)));
-        route.count[pair] = count;
-      }
-      group.sync();
-      const size_t begin = size_t(expert) * rows + size_t(route.begin[pair]);
-      for (int32_t j = 0; j < count; ++j) {
-        const char* message = place.set + at_set.messages +
-                              (size_t(pair) * size_t(place.limits.tokens) + size_t(j)) * at_set.message_bytes;
-        copy(group, Towards::self, x + (begin + size_t(j)) * row_bytes, message + kHeaderBytes, row_bytes);
-        if (fp8)
-          copy(group, Towards::self, scales + (begin + size_t(j)) * size_t(hidden / kScaleBlock),
-               message + kHeaderBytes + hidden, size_t(hidden / kScaleBlock) * sizeof(float));
-        if (leads(group))
-          route.choice[begin + size_t(j)] = machine::load_peer(reinterpret_cast<const int64_t*>(message));
-      }
+    for (int r = 0; r < ranks; ++r) {
+      if (out)
+        out[r] = mask[r] != 0;
+      else if (rank < 0 || r == rank)
+        machine::store_relaxed_sys(mask + r, value);
     }
-  }
-};
-
-/// Results back to the tokens' owners, each into the place of its token and choice.
-struct LowLatencyReturn {
-  LowLatencyPlace place;
-  LowLatencyRoute route;
-  const char* x;
-  int hidden;
-
-  CAUSEWAY_DEVICE void operator()() const {
-    const KernelGroup group{};
-    const TeamView& team = place.view();
-    const LowLatencyPlaces at_set = low_latency_places(place.limits);
-    const size_t rows = size_t(team.pes) * size_t(place.limits.tokens), row_bytes = size_t(hidden) * 2;
-    for (int pair = int(machine::block_in_grid()); pair < place.limits.experts;
-         pair += int(machine::blocks_in_grid())) {
-      const size_t begin = size_t(pair / team.pes) * rows + size_t(route.begin[pair]);
-      char* results = place.of_rank(place.set, pair % team.pes) + at_set.results;
-      for (int32_t j = 0; j < route.count[pair]; ++j)
-        copy(group, Towards::peer, results + size_t(route.choice[begin + size_t(j)]) * row_bytes,
-             x + (begin + size_t(j)) * row_bytes, row_bytes);
-    }
-    if (!detail::last_block(group, place.sent + place.limits.experts)) return;
-    auto* other = reinterpret_cast<uint32_t*>(place.other_set + at_set.combine_flags);
-    for (int i = 0; i < place.limits.experts; ++i) machine::store_relaxed_sys(other + i, 0u);
-    machine::fence_acq_rel_sys();
-    const int local = place.local_experts();
-    for (int rank = 0; rank < team.pes; ++rank)
-      for (int e = 0; e < local; ++e) {
-        auto* flags = reinterpret_cast<uint32_t*>(place.set + at_set.combine_flags);
-        machine::store_relaxed_sys(place.of_rank(flags + team.pe * local + e, rank), 1u);
-      }
-  }
-};
-
-/// Weighted sums of the results, in the order of a token's choices, in float, rounded once.
-struct LowLatencySum {
-  LowLatencyPlace place;
-  const int64_t* topk_idx;
-  const float* weights;
-  int tokens, topk, hidden;
-  __nv_bfloat16* out;
-
-  CAUSEWAY_DEVICE void operator()() const {
-    const KernelGroup group{};
-    const TeamView& team = place.view();
-    const LowLatencyPlaces at_set = low_latency_places(place.limits);
-    const auto* flags = reinterpret_cast<const uint32_t*>(place.set + at_set.combine_flags);
-    for (int e = 0; e < place.limits.experts; ++e)
-      detail::wait_for_flag(place.world, group, flags + e, world_pe(team, e / place.local_experts()));
-    const auto* results = reinterpret_cast<const __nv_bfloat16*>(place.set + at_set.results);
-    for (int t = int(machine::block_in_grid()); t < tokens; t += int(machine::blocks_in_grid()))
-      for (int h = int(group.rank()); h < hidden; h += int(group.size())) {
-        float sum = 0;
-        for (int k = 0; k < topk; ++k) {
-          const size_t choice = size_t(t) * size_t(topk) + size_t(k);
-          if (topk_idx[choice] < 0 || topk_idx[choice] >= place.limits.experts) continue;
-          sum +=
-              weights[choice] * static_cast<float>(machine::load_peer(results + choice * size_t(hidden) + size_t(h)));
-        }
-        out[size_t(t) * size_t(hidden) + size_t(h)] = static_cast<__nv_bfloat16>(sum);
-      }
   }
 };
 

@@ -9,6 +9,11 @@ namespace causeway::moe {
 
 constexpr int kScaleBlock = 128;  // elements that share a scale, when tokens travel as FP8
 
+/// Where a received row comes from.
+struct Origin {
+  int32_t rank, token;
+};
+
 /// What a buffer is made for; all ranks give the same. See moe.hpp for the meaning.
 struct Limits {
   int ranks = 0, hidden = 0, topk = 0, experts = 0;
@@ -17,41 +22,44 @@ struct Limits {
 
 CAUSEWAY_HOST_DEVICE constexpr size_t aligned(size_t bytes) { return (bytes + 127) / 128 * 128; }
 
-/// Offsets of the high-throughput region.
-struct ThroughputPlaces {
-  size_t counts;   // by source rank: tokens for each rank, for each expert, and what ranks must agree about (int32)
-  size_t x;        // by received token: hidden elements of at most 2 bytes
-  size_t scales;   // by received token: hidden / 128 floats
-  size_t topk;     // by received token: topk expert numbers of the receiving rank, -1 for others (int64)
-  size_t weights;  // by received token: topk floats
-  size_t source;   // by received token: its number at the source rank (int32)
-  size_t back;     // by received token: what combine takes from here, hidden elements of 2 bytes
+/// Offsets of the symmetric region of one hop.
+struct HopPlaces {
+  size_t counts;    // by source rank: a row of counts (see counts_row)
+  size_t verdicts;  // by rank: what ails its part in an operation without counts (int32)
+  size_t x;         // by received token: hidden elements of at most 2 bytes
+  size_t scales;    // by received token: hidden / 128 floats
+  size_t topk;      // by received token: topk expert numbers of the receiving rank, -1 for others (int64)
+  size_t weights;   // by received token: topk floats
+  size_t origin;    // by received token: where it comes from
+  size_t back;      // by received token: what combine takes from here, hidden elements of 2 bytes
   size_t back_weights;  // by received token: topk floats
   size_t bytes;
 };
 
+/// Tokens for each rank, tokens for each expert of the receiver, what ranks must agree about, and the sender's verdict.
 CAUSEWAY_HOST_DEVICE constexpr size_t counts_row(const Limits& limits) {
-  return size_t(limits.ranks) + size_t(limits.experts) + 1;
+  return size_t(limits.ranks) + size_t(limits.experts / limits.ranks) + 2;
 }
 
-CAUSEWAY_HOST_DEVICE constexpr ThroughputPlaces throughput_places(const Limits& limits) {
+CAUSEWAY_HOST_DEVICE constexpr HopPlaces hop_places(const Limits& limits) {
   const size_t tokens = size_t(limits.recv_tokens), hidden = size_t(limits.hidden), topk = size_t(limits.topk);
-  ThroughputPlaces at{};
+  HopPlaces at{};
   at.counts = 0;
-  at.x = at.counts + aligned(size_t(limits.ranks) * counts_row(limits) * sizeof(int32_t));
+  at.verdicts = at.counts + aligned(size_t(limits.ranks) * counts_row(limits) * sizeof(int32_t));
+  at.x = at.verdicts + aligned(size_t(limits.ranks) * sizeof(int32_t));
   at.scales = at.x + aligned(tokens * hidden * 2);
   at.topk = at.scales + aligned(tokens * (hidden / kScaleBlock) * sizeof(float));
   at.weights = at.topk + aligned(tokens * topk * sizeof(int64_t));
-  at.source = at.weights + aligned(tokens * topk * sizeof(float));
-  at.back = at.source + aligned(tokens * sizeof(int32_t));
+  at.origin = at.weights + aligned(tokens * topk * sizeof(float));
+  at.back = at.origin + aligned(tokens * sizeof(Origin));
   at.back_weights = at.back + aligned(tokens * hidden * 2);
   at.bytes = at.back_weights + aligned(tokens * topk * sizeof(float));
   return at;
 }
 
-/// Which rank holds an expert: they are dealt in equal runs.
+/// Which rank holds an expert: they are dealt in equal runs. -1 for an expert that there is not.
 CAUSEWAY_HOST_DEVICE constexpr int rank_of_expert(int64_t expert, int experts, int ranks) {
-  return int(expert / (experts / ranks));
+  return expert >= 0 && expert < experts ? int(expert) / (experts / ranks) : -1;
 }
 
 }  // namespace causeway::moe

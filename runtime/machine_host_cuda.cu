@@ -115,7 +115,12 @@ void free_shared(void* memory) { cudaFreeHost(memory); }
 
 void* make_device(size_t bytes) {
   void* memory = nullptr;
-  check(cudaMalloc(&memory, bytes), "allocating device memory");
+  // Also while a stream of this thread is captured: what is allocated is no part of the graph.
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  check(cudaThreadExchangeStreamCaptureMode(&mode), "allocating device memory");
+  const cudaError_t status = cudaMalloc(&memory, bytes);
+  check(cudaThreadExchangeStreamCaptureMode(&mode), "allocating device memory");
+  check(status, "allocating device memory");
   return memory;
 }
 void free_device(void* memory) { cudaFree(memory); }

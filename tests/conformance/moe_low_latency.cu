@@ -1,21 +1,23 @@
-// The low-latency mode of the mixture-of-experts buffer against a plain model: which rows each expert gets (in any order), FP8
-// rows within a quantisation step, and weighted sums bit for bit; operations back to back, with hooks run late.
+// The low-latency mode of the mixture-of-experts buffer against a plain model: which rows each expert gets, in which order, FP8
+// rows within a quantisation step, weighted sums bit for bit; hooks run late, two operations sent before the first is received,
+// graphs replayed, ranks masked, bad arguments.
 #include <causeway/moe.hpp>
 #include <causeway/moe/fp8.hpp>
 
-#include <map>
+#include <cmath>
 
 #include "harness.hpp"
 
 using namespace conformance;
 using causeway::moe::Buffer;
 using causeway::moe::BufferOptions;
+using causeway::moe::Cast;
 using causeway::moe::LowLatencyOutput;
 using causeway::moe::ReceiveHook;
 
 namespace {
 
-constexpr int kTokensMax = 24, kHiddenMax = 1024, kTopkMax = 6, kExpertsPerRank = 3;
+constexpr int kTokensMax = 24, kHiddenMax = 1024, kTopkMax = 9, kExpertsPerRank = 3;
 
 template <class T>
 T* device_memory(size_t count) {
@@ -27,12 +29,11 @@ T* device_memory(size_t count) {
 struct Case {
   uint64_t key;
   int hidden, topk, experts;
-  bool fp8;
+  Cast cast;
+  [[nodiscard]] bool fp8() const { return cast != Cast::none; }
   std::vector<int> tokens;                                   // by rank
   std::vector<std::vector<int64_t>> topk_idx;                // by rank
-  [[nodiscard]] float value(int rank, int t, int h) const {  // its first elements name the token
-    if (h == 0) return float(rank);
-    if (h == 1) return float(t);
+  [[nodiscard]] float value(int rank, int t, int h) const {
     return float(int(mix(key + uint64_t(rank * 4099 + t) ^ uint64_t(h) << 32) % 255) - 127) / 4.0f;
   }
   [[nodiscard]] float result(int64_t expert, int rank, int t, int h) const {
@@ -44,25 +45,22 @@ struct Case {
 Case draw_case(Suite& suite, Random& random) {
   Case c{};
   c.key = random.word();
-  const int hiddens[] = {128, 256, 1024};
+  const int hiddens[] = {128, 512, 1024};
   c.hidden = hiddens[random.below(3)], c.topk = random.between(1, kTopkMax);
-  c.experts = kExpertsPerRank * suite.pes, c.fp8 = random.chance(50);
+  c.experts = kExpertsPerRank * suite.pes, c.cast = Cast(random.below(4));
+  if (c.cast == Cast::fp8_exponent && c.hidden < 512) c.cast = Cast::fp8_rounded;
+  if (c.cast == Cast::none && random.chance(30)) c.hidden = 8 * random.between(1, kHiddenMax / 8);
   const bool all_to_one = random.chance(20);
   for (int rank = 0; rank < suite.pes; ++rank) {
     c.tokens.push_back(random.chance(20) ? 0 : random.between(0, kTokensMax));
     std::vector<int64_t> idx;
-    for (int t = 0; t < c.tokens.back(); ++t) {
-      std::vector<int64_t> deck;  // an expert once a token
-      for (int64_t e = 0; e < c.experts; ++e) deck.push_back(e);
-      for (int k = 0; k < c.topk; ++k) {
-        if (deck.empty() || random.chance(15) || (all_to_one && k > 0)) {
-          idx.push_back(-1);
-          continue;
-        }
-        const size_t drawn = all_to_one ? 1 : size_t(random.below(deck.size()));
-        idx.push_back(deck[drawn]);
-        deck.erase(deck.begin() + ptrdiff_t(drawn));
-      }
+    for (int i = 0; i < c.tokens.back() * c.topk; ++i) {
+      const bool first = i % c.topk == 0;
+      int64_t expert = random.chance(15) ? -1 : int64_t(random.below(uint64_t(c.experts)));
+      if (all_to_one) expert = first ? 1 : -1;
+      for (int k = i / c.topk * c.topk; k < i; ++k)  // an expert once a token, else there may be too many rows
+        if (idx[size_t(k)] == expert) expert = -1;
+      idx.push_back(expert);
     }
     c.topk_idx.push_back(idx);
   }
@@ -78,7 +76,10 @@ class Run {
     rows = size_t(suite.pes) * kTokensMax;
     got.x = device_memory<__nv_bfloat16>(kExpertsPerRank * rows * hidden);
     got.scales = device_memory<float>(kExpertsPerRank * rows * hidden / 128);
-    got.recv_count = device_memory<int32_t>(kExpertsPerRank);
+    got.recv_count = device_memory<int32_t>(kExpertsPerRank), got.recv_total = device_memory<int32_t>(kExpertsPerRank);
+    got.source_token = device_memory<int32_t>(kExpertsPerRank * rows);
+    got.layout_range = device_memory<int64_t>(size_t(kExpertsPerRank * suite.pes));
+    CHECK(cudaMemset(got.recv_total, 0, kExpertsPerRank * sizeof(int32_t)));
     results = device_memory<__nv_bfloat16>(kExpertsPerRank * rows * hidden);
     std::vector<__nv_bfloat16> values;
     std::vector<float> w;
@@ -92,100 +93,142 @@ class Run {
     copy(idx, mine.data(), mine.size() * sizeof(int64_t), suite.stream);
   }
   ~Run() {
-    for (void* memory :
-         {static_cast<void*>(x), static_cast<void*>(out), static_cast<void*>(idx), static_cast<void*>(weights), got.x,
-          static_cast<void*>(got.scales), static_cast<void*>(got.recv_count), static_cast<void*>(results)})
+    for (void* memory : {(void*)x, (void*)out, (void*)idx, (void*)weights, got.x, got.scales, (void*)got.recv_count,
+                         (void*)got.recv_total, (void*)got.source_token, (void*)got.layout_range, (void*)results})
       cudaFree(memory);
   }
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  void dispatch_and_combine(bool hooks) {
-    const int tokens = c.tokens[size_t(suite.me)];
-    ReceiveHook hook;
-    const auto handle = buffer.low_latency_dispatch(x, idx, tokens, c.hidden, c.topk, c.fp8, got, suite.stream,
-                                                    hooks ? &hook : nullptr);
-    if (hooks) usleep(200), hook(suite.stream);
+  /// Sends; the receive is queued with finish_dispatch().
+  void start_dispatch() {
+    handle = buffer.low_latency_dispatch(x, idx, c.tokens[size_t(suite.me)], c.hidden, c.topk, c.cast, got, suite.stream,
+                                         &hook);
+  }
+  void finish_dispatch() {
+    hook(suite.stream);
     suite.synchronize();
+    ++dispatches;
     check_received();
-    buffer.low_latency_combine(results, idx, weights, *handle, out, suite.stream, hooks ? &hook : nullptr);
-    if (hooks) usleep(200), hook(suite.stream);
+  }
+  void start_combine() {
+    buffer.low_latency_combine(results, idx, weights, *handle, out, suite.stream, &hook);
+  }
+  void finish_combine() {
+    hook(suite.stream);
     suite.synchronize();
     check_sums();
   }
+  void dispatch_and_combine(bool hooks) {
+    if (hooks) {
+      start_dispatch(), usleep(200), finish_dispatch();
+      start_combine(), usleep(200), finish_combine();
+      return;
+    }
+    handle = buffer.low_latency_dispatch(x, idx, c.tokens[size_t(suite.me)], c.hidden, c.topk, c.cast, got, suite.stream);
+    suite.synchronize();
+    ++dispatches;
+    check_received();
+    buffer.low_latency_combine(results, idx, weights, *handle, out, suite.stream);
+    suite.synchronize();
+    check_sums();
+  }
+  /// Which rank's tokens and results count; others are dead.
+  std::vector<bool> dead;
 
  private:
-  float element(const std::vector<char>& all, const std::vector<float>& scales, size_t row, int h) const {
-    const size_t at = row * size_t(c.hidden) + size_t(h);
-    if (c.fp8)
-      return causeway::moe::from_e4m3(uint8_t(all[at])) * scales[row * size_t(c.hidden / 128) + size_t(h / 128)];
-    __nv_bfloat16 value;
-    std::memcpy(&value, all.data() + at * 2, 2);
-    return __bfloat162float(value);
+  [[nodiscard]] bool is_dead(int rank) const { return !dead.empty() && dead[size_t(rank)]; }
+
+  template <class T>
+  std::vector<T> fetch(const void* from, size_t count) const {
+    std::vector<T> all(count);
+    copy(all.data(), from, count * sizeof(T), suite.stream);
+    return all;
+  }
+
+  float scale_of(const std::vector<char>& scales, int expert, size_t row, int block) const {
+    const size_t blocks = size_t(c.hidden / 128);
+    if (c.cast == Cast::fp8_exponent) {
+      const size_t word = (size_t(expert) * (blocks / 4) + size_t(block / 4)) * rows + row;
+      return std::ldexp(1.0f, int(uint8_t(scales[word * 4 + size_t(block % 4)])) - 127);
+    }
+    float scale;
+    std::memcpy(&scale, scales.data() + ((size_t(expert) * blocks + size_t(block)) * rows + row) * 4, 4);
+    return scale;
   }
 
   void check_received() {
     const size_t hidden = size_t(c.hidden);
-    std::vector<char> all(kExpertsPerRank * rows * hidden * (c.fp8 ? 1 : 2));
-    std::vector<float> scales(kExpertsPerRank * rows * hidden / 128);
-    std::vector<int32_t> counts(kExpertsPerRank);
-    copy(all.data(), got.x, all.size(), suite.stream);
-    copy(scales.data(), got.scales, scales.size() * sizeof(float), suite.stream);
-    copy(counts.data(), got.recv_count, counts.size() * sizeof(int32_t), suite.stream);
+    const auto all = fetch<char>(got.x, kExpertsPerRank * rows * hidden * (c.fp8() ? 1 : 2));
+    const auto scales = fetch<char>(got.scales, kExpertsPerRank * rows * hidden / 128 * sizeof(float));
+    const auto counts = fetch<int32_t>(got.recv_count, kExpertsPerRank);
+    const auto totals = fetch<int32_t>(got.recv_total, kExpertsPerRank);
+    const auto sources = fetch<int32_t>(got.source_token, kExpertsPerRank * rows);
+    const auto ranges = fetch<int64_t>(got.layout_range, size_t(kExpertsPerRank * suite.pes));
     std::vector<__nv_bfloat16> back(kExpertsPerRank * rows * hidden);
     for (int e = 0; e < kExpertsPerRank; ++e) {
       const int64_t expert = suite.me * kExpertsPerRank + e;
-      std::map<std::pair<int, int>, int> missing;
-      int expected = 0;
-      for (int rank = 0; rank < suite.pes; ++rank)
-        for (size_t i = 0; i < c.topk_idx[size_t(rank)].size(); ++i)
-          if (c.topk_idx[size_t(rank)][i] == expert) ++missing[{rank, int(i) / c.topk}], ++expected;
-      suite.equal(counts[size_t(e)], expected, "rows of an expert");
-      for (int j = 0; j < std::min(counts[size_t(e)], int(rows)); ++j) {
-        const size_t row = size_t(e) * rows + size_t(j);
-        // Quantised, the names of rank and token are off by less than half.
-        const float step = c.fp8 ? scales[row * (hidden / 128)] * 448 / 28 : 0;
-        int rank = -1, token = -1;
-        for (const auto& [name, left] : missing)
-          if (left > 0 && matches(all, scales, row, name.first, name.second)) rank = name.first, token = name.second;
-        if (rank < 0) {
-          suite.wrong("expert %d, row %d: none of the tokens sent (step %g)", e, j, double(step));
-          continue;
+      size_t row = 0;
+      for (int rank = 0; rank < suite.pes; ++rank) {
+        const size_t begin = row;
+        const auto& chosen = c.topk_idx[size_t(rank)];
+        for (size_t i = 0; i < chosen.size() && !is_dead(rank); ++i) {
+          if (chosen[i] != expert) continue;
+          const int token = int(i) / c.topk;
+          suite.equal(sources[size_t(e) * rows + row], token, "the token's number at its source");
+          check_row(all.data() + (size_t(e) * rows + row) * hidden * (c.fp8() ? 1 : 2), scales, e, row, rank, token);
+          for (size_t h = 0; h < hidden; ++h)
+            back[(size_t(e) * rows + row) * hidden + h] = __float2bfloat16(c.result(expert, rank, token, int(h)));
+          ++row;
         }
-        --missing[{rank, token}];
-        for (int h = 0; h < c.hidden; ++h)
-          back[row * hidden + size_t(h)] = __float2bfloat16(c.result(expert, rank, token, h));
+        suite.equal(ranges[size_t(e * suite.pes + rank)], int64_t(begin) << 32 | int64_t(row - begin), "a rank's rows");
       }
+      suite.equal(counts[size_t(e)], row, "rows of an expert");
+      suite.equal(totals[size_t(e)], row * dispatches, "rows of an expert so far");
     }
     copy(results, back.data(), back.size() * 2, suite.stream);
   }
 
   /// FP8: three bits of fraction, so a value is off by at most a sixteenth of itself, or by half a step of the smallest ones.
-  bool matches(const std::vector<char>& all, const std::vector<float>& scales, size_t row, int rank, int token) const {
+  void check_row(const char* row_bytes, const std::vector<char>& scales, int expert, size_t row, int rank, int token) {
     for (int h = 0; h < c.hidden; ++h) {
-      const float sent = __bfloat162float(__float2bfloat16(c.value(rank, token, h))),
-                  seen = element(all, scales, row, h);
-      const float scale = c.fp8 ? scales[row * size_t(c.hidden / 128) + size_t(h / 128)] : 0;
-      const float room = c.fp8 ? std::max((sent < 0 ? -sent : sent) / 16, scale / 1024) * 1.001f : 0;
-      if (seen - sent > room || sent - seen > room) return false;
+      const float sent = __bfloat162float(__float2bfloat16(c.value(rank, token, h)));
+      float seen, room = 0;
+      if (c.fp8()) {
+        const float scale = scale_of(scales, expert, row, h / 128);
+        seen = causeway::moe::from_e4m3(uint8_t(row_bytes[h])) * scale;
+        room = std::max(std::fabs(sent) / 16, scale / 1024) * 1.001f;
+        if (c.cast != Cast::fp8 && std::frexp(scale, &exponent_) != 0.5f)
+          return suite.wrong("scale %g is no power of two", double(scale));
+      } else {
+        __nv_bfloat16 value;
+        std::memcpy(&value, row_bytes + h * 2, 2);
+        seen = __bfloat162float(value);
+      }
+      if (!(std::fabs(seen - sent) <= room))
+        return suite.wrong("expert %d row %zu element %d: sent %g, got %g", expert, row, h, double(sent), double(seen));
     }
-    return true;
   }
 
+  /// Each rank's sum is rounded, then their sum.
   void check_sums() {
     const size_t tokens = size_t(c.tokens[size_t(suite.me)]), hidden = size_t(c.hidden);
-    std::vector<__nv_bfloat16> sums(tokens * hidden), expected(tokens * hidden);
-    copy(sums.data(), out, sums.size() * 2, suite.stream);
+    const auto sums = fetch<__nv_bfloat16>(out, tokens * hidden);
+    std::vector<__nv_bfloat16> expected(tokens * hidden);
     for (size_t t = 0; t < tokens; ++t)
       for (size_t h = 0; h < hidden; ++h) {
-        double sum = 0;
-        for (int k = 0; k < c.topk; ++k) {
-          const int64_t expert = c.topk_idx[size_t(suite.me)][t * size_t(c.topk) + size_t(k)];
-          if (expert >= 0)  // eighths times eighths: exact in any order
-            sum += double(c.weight(suite.me, int(t), k)) *
-                   double(__bfloat162float(__float2bfloat16(c.result(expert, suite.me, int(t), int(h)))));
+        float sum = 0;
+        for (int rank = 0; rank < suite.pes; ++rank) {
+          float partial = 0;  // eighths times eighths: exact in any order
+          for (int k = 0; k < c.topk && !is_dead(rank); ++k) {
+            const int64_t expert = c.topk_idx[size_t(suite.me)][t * size_t(c.topk) + size_t(k)];
+            if (expert < 0 || expert / kExpertsPerRank != rank) continue;
+            partial += c.weight(suite.me, int(t), k) *
+                       __bfloat162float(__float2bfloat16(c.result(expert, suite.me, int(t), int(h))));
+          }
+          sum += __bfloat162float(__float2bfloat16(partial));
         }
-        expected[t * hidden + h] = __float2bfloat16(float(sum));
+        expected[t * hidden + h] = __float2bfloat16(sum);
       }
     suite.same(sums.data(), expected.data(), sums.size() * 2, "combined rows");
   }
@@ -197,8 +240,122 @@ class Run {
   int64_t* idx;
   float* weights;
   size_t rows;
+  size_t dispatches = 0;
+  int exponent_ = 0;
   LowLatencyOutput got;
+  std::shared_ptr<causeway::moe::LowLatencyHandle> handle;
+  ReceiveHook hook;
+
+  friend void run_graph(Suite&, Buffer&, Random&);
+  friend void run_errors(Suite&, Buffer&, Random&);
 };
+
+/// Two dispatches are sent before the first is received, and two combines.
+void run_overlapped(Suite& suite, Buffer& buffer, Random& random) {
+  const Case a = draw_case(suite, random), b = draw_case(suite, random);
+  Run first(suite, buffer, a), second(suite, buffer, b);
+  const bool late = random.between(0, suite.pes) == suite.me;
+  for (int again = random.between(1, 3); again > 0; --again) {
+    first.start_dispatch(), second.start_dispatch();
+    if (late) usleep(500);
+    first.finish_dispatch(), second.finish_dispatch();
+    first.start_combine(), second.start_combine();
+    if (late) usleep(500);
+    first.finish_combine(), second.finish_combine();
+  }
+}
+
+/// Captured once, replayed; between the replays there are ordinary operations.
+void run_graph(Suite& suite, Buffer& buffer, Random& random) {
+  const Case c = draw_case(suite, random), other = draw_case(suite, random);
+  Run run(suite, buffer, c), between(suite, buffer, other);
+  run.dispatch_and_combine(false);  // what is made at first use is made, and the results are there
+  const int tokens = c.tokens[size_t(suite.me)];
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  CHECK(cudaStreamBeginCapture(suite.stream, cudaStreamCaptureModeThreadLocal));
+  run.handle = buffer.low_latency_dispatch(run.x, run.idx, tokens, c.hidden, c.topk, c.cast, run.got, suite.stream);
+  buffer.low_latency_combine(run.results, run.idx, run.weights, *run.handle, run.out, suite.stream);
+  CHECK(cudaStreamEndCapture(suite.stream, &graph));
+  CHECK(cudaGraphInstantiate(&exec, graph, 0));
+  for (int replay = random.between(1, 4); replay > 0; --replay) {
+    CHECK(cudaMemsetAsync(run.out, 0xff, size_t(tokens) * size_t(c.hidden) * 2, suite.stream));
+    CHECK(cudaGraphLaunch(exec, suite.stream));
+    suite.synchronize();
+    ++run.dispatches;
+    run.check_received();
+    run.check_sums();
+    if (random.chance(50)) between.dispatch_and_combine(random.chance(50));
+  }
+  CHECK(cudaGraphExecDestroy(exec));
+  CHECK(cudaGraphDestroy(graph));
+}
+
+/// Bad arguments of one rank: it gets an exception, the others learn of it, and nobody waits.
+void run_errors(Suite& suite, Buffer& buffer, Random& random) {
+  const int culprit = int(random.below(uint64_t(suite.pes))), what = random.between(0, 4);
+  Case c = draw_case(suite, random);
+  const bool bad_combine = what == 4;
+  Run run(suite, buffer, c);
+  std::string text;
+  const bool mine = suite.me == culprit;
+  int tokens = c.tokens[size_t(suite.me)], topk = c.topk;
+  LowLatencyOutput to = run.got;
+  const void* x = run.x;
+  if (mine && what == 0) tokens = kTokensMax + 1;
+  if (mine && what == 1) topk = kTopkMax + 1;
+  if (mine && what == 2) to.recv_count = nullptr;
+  if (mine && what == 3) {
+    const int64_t beyond = c.experts;
+    if (tokens == 0) tokens = 1, x = run.results;
+    CHECK(cudaMemcpy(run.idx, &beyond, sizeof beyond, cudaMemcpyHostToDevice));
+  }
+  try {
+    const auto handle = buffer.low_latency_dispatch(x, run.idx, tokens, c.hidden, topk, c.cast, to, suite.stream);
+    if (bad_combine)
+      buffer.low_latency_combine(reinterpret_cast<char*>(run.results) + (mine ? 2 : 0), run.idx, run.weights, *handle,
+                                 run.out, suite.stream);
+    buffer.check(suite.stream);
+  } catch (const std::exception& error) {
+    text = error.what();
+  }
+  suite.synchronize();
+  if (text.empty()) suite.wrong("bad arguments (%d) of rank %d: no exception", what, culprit);
+  try {  // (what is reported twice is not the next case's)
+    buffer.check(suite.stream);
+  } catch (const std::exception&) {
+  }
+}
+
+/// A rank that all others mask takes no part; and one that does not come is masked after a while.
+void run_masked(Suite& suite, Random& random) {
+  if (suite.pes == 1) return;
+  for (const bool waits : {false, true}) {
+    BufferOptions options;
+    options.hidden_max = kHiddenMax, options.topk_max = kTopkMax, options.experts_max = kExpertsPerRank * suite.pes;
+    options.recv_tokens_max = 16, options.low_latency_tokens_max = kTokensMax;
+    options.low_latency_blocks = 16;  // PEs that share a GPU must all find room on it
+    options.low_latency_timeout_s = waits ? 0.3 : 0;
+    Buffer buffer(options);
+    const int gone = int(random.below(uint64_t(suite.pes)));
+    const Case c = draw_case(suite, random);
+    int32_t* mask = device_memory<int32_t>(size_t(suite.pes));
+    if (suite.me != gone) {
+      if (!waits) buffer.set_masked(gone, true, suite.stream);
+      Run run(suite, buffer, c);
+      run.dead.assign(size_t(suite.pes), false);
+      run.dead[size_t(gone)] = true;
+      for (int again = 0; again < 3; ++again) run.dispatch_and_combine(again == 1);
+      buffer.query_mask(mask, suite.stream);
+      std::vector<int32_t> got(size_t(suite.pes));
+      copy(got.data(), mask, got.size() * sizeof(int32_t), suite.stream);
+      for (int r = 0; r < suite.pes; ++r) suite.equal(got[size_t(r)], r == gone ? 1 : 0, "a masked rank");
+      buffer.clear_mask(suite.stream);
+    }
+    suite.synchronize();
+    cudaFree(mask);
+  }
+}
 
 }  // namespace
 
@@ -210,6 +367,7 @@ int main(int argc, char** argv) {
     BufferOptions options;
     options.hidden_max = kHiddenMax, options.topk_max = kTopkMax, options.experts_max = kExpertsPerRank * suite.pes;
     options.recv_tokens_max = 16, options.low_latency_tokens_max = kTokensMax;
+    options.low_latency_blocks = 16;  // PEs that share a GPU must all find room on it
     Buffer buffer(options);
     suite.family("moe.low latency", suite.cases, [&](Random& random, int) {
       const Case c = draw_case(suite, random);
@@ -218,6 +376,14 @@ int main(int argc, char** argv) {
       if (late) usleep(1000);
       for (int again = random.between(1, 4); again > 0; --again) run.dispatch_and_combine(hooks);
     });
+    const auto family = [&](const char* name, auto body) {
+      suite.family(name, (suite.cases + 2) / 3, [&](Random& random, int) { body(suite, buffer, random); });
+    };
+    family("moe.low latency, overlapped", run_overlapped);
+    family("moe.low latency, graphs", run_graph);
+    family("moe.low latency, errors", run_errors);
+    family("moe.low latency, after errors", run_overlapped);
   }
+  suite.family("moe.low latency, masked", (suite.cases + 9) / 10, [&](Random& random, int) { run_masked(suite, random); });
   return suite.finish();
 }

@@ -1,0 +1,135 @@
+// Low-latency mode, from the host. Included by the one unit of each machine.
+#pragma once
+#include <causeway/moe/buffer.hpp>
+
+namespace causeway::moe {
+
+namespace {
+
+Scaling scaling_of(Cast cast) {
+  switch (cast) {
+    case Cast::none: return Scaling::none;
+    case Cast::fp8: return Scaling::plain;
+    case Cast::fp8_rounded: return Scaling::rounded;
+    case Cast::fp8_exponent: return Scaling::exponent;
+  }
+  fail(Status::invalid_value, "cast is {}: must be one of causeway::moe::Cast", int(cast));
+}
+
+void check_low_latency(const LowLatencyLimits& limits) {
+  if (limits.tokens == 0)
+    fail(Status::invalid_value,
+         "low_latency_tokens_max of the buffer is 0: must be the tokens of a rank for this mode");
+}
+
+void check_dispatch(const LowLatencyLimits& limits, const void* x, const int64_t* topk_idx, int tokens, int hidden,
+                    int topk, Cast cast, const LowLatencyOutput& out) {
+  check_range("tokens", tokens, 0, limits.tokens, "the buffer's low_latency_tokens_max");
+  check_range("topk", topk, 1, limits.topk, "the buffer's topk_max");
+  check_range("hidden", hidden, 8, limits.hidden, "the buffer's hidden_max");
+  const int unit = scaling_of(cast) == Scaling::none ? 8 : cast == Cast::fp8_exponent ? 4 * kScaleBlock : kScaleBlock;
+  if (hidden % unit != 0) fail(Status::invalid_value, "hidden is {}: must be a multiple of {}", hidden, unit);
+  check_row_pointer("x", x, tokens);
+  if (tokens > 0 && !topk_idx) fail(Status::invalid_value, "topk_idx is null: must be [{}, {}]", tokens, topk);
+  const long long rows = (long long)limits.experts * limits.tokens;
+  check_row_pointer("out.x", out.x, rows);
+  if (cast != Cast::none) check_row_pointer("out.scales", out.scales, rows);
+  if (!out.recv_count)
+    fail(Status::invalid_value, "out.recv_count is null: must be [{}]", limits.experts / limits.ranks);
+}
+
+}  // namespace
+
+std::shared_ptr<LowLatencyHandle> Buffer::low_latency_dispatch(const void* x, const int64_t* topk_idx, int tokens,
+                                                               int hidden, int topk, Cast cast,
+                                                               const LowLatencyOutput& out, cudaStream_t stream,
+                                                               ReceiveHook* hook) {
+  Implementation& self = *implementation_;
+  const LowLatencyLimits& limits = self.low_limits;
+  check_low_latency(limits);
+  const auto wrong =
+      self.wrong_with([&] { check_dispatch(limits, x, topk_idx, tokens, hidden, topk, cast, out); });
+  auto handle = std::make_shared<LowLatencyHandle>();
+  const auto ranks = size_t(limits.ranks), messages = ranks * size_t(limits.tokens);
+  handle->memory = self.pool.take(2 * sizeof(uint64_t) + (2 + 2 * ranks + messages * size_t(limits.topk)) * 4);
+  auto* operation = static_cast<uint64_t*>(handle->memory.get());
+  auto* words = reinterpret_cast<uint32_t*>(operation + 2);
+  handle->route = {operation, words, words + 2, reinterpret_cast<int32_t*>(words + 2 + 2 * ranks)};
+  if (wrong) tokens = 0, topk = 1, hidden = 8, cast = Cast::none;
+  handle->tokens = tokens, handle->topk = topk, handle->hidden = hidden;
+
+  LowLatencyPlace place = self.low_place;
+  place.route = handle->route;
+  self.run_low(LowLatencySend{place, static_cast<const __nv_bfloat16*>(x), topk_idx, tokens, topk, hidden,
+                              scaling_of(cast), wrong != nullptr},
+               stream);
+  const LowLatencyReceive receive{place,
+                                  hidden,
+                                  scaling_of(cast),
+                                  wrong ? nullptr : static_cast<char*>(out.x),
+                                  static_cast<char*>(out.scales),
+                                  out.recv_count,
+                                  out.source_token,
+                                  out.layout_range,
+                                  out.recv_total,
+                                  out.wait_ns};
+  ReceiveHook run = [&self, receive, handle](cudaStream_t on) { self.run_low(receive, on); };
+  if (hook && !wrong) {
+    *hook = std::move(run);
+  } else {
+    run(stream);
+  }
+  if (wrong) std::rethrow_exception(wrong);
+  return handle;
+}
+
+void Buffer::low_latency_combine(const void* x, const int64_t* topk_idx, const float* topk_weights,
+                                 const LowLatencyHandle& handle, void* out, cudaStream_t stream, ReceiveHook* hook) {
+  Implementation& self = *implementation_;
+  check_low_latency(self.low_limits);
+  const auto wrong = self.wrong_with([&] {
+    check_row_pointer("x", x, (long long)self.low_limits.experts * self.low_limits.tokens);
+    check_row_pointer("out", out, handle.tokens);
+    if (handle.tokens > 0 && (!topk_idx || !topk_weights))
+      fail(Status::invalid_value, "topk_idx is {} and topk_weights {}: both must be [{}, {}]",
+           static_cast<const void*>(topk_idx), static_cast<const void*>(topk_weights), handle.tokens, handle.topk);
+  });
+  LowLatencyPlace place = self.low_place;
+  place.route = handle.route;
+  self.run_low(LowLatencyReturn{place, static_cast<const __nv_bfloat16*>(x), topk_idx, topk_weights, handle.tokens,
+                                handle.topk, handle.hidden, wrong != nullptr},
+               stream);
+  const LowLatencySum sum{place,       topk_idx, handle.tokens, handle.topk, handle.hidden,
+                          wrong ? nullptr : static_cast<__nv_bfloat16*>(out)};
+  ReceiveHook run = [&self, sum, memory = handle.memory](cudaStream_t on) { self.run_low(sum, on); };
+  if (hook && !wrong) {
+    *hook = std::move(run);
+  } else {
+    run(stream);
+  }
+  if (wrong) std::rethrow_exception(wrong);
+}
+
+void Buffer::set_masked(int rank, bool masked, cudaStream_t stream) {
+  const Implementation& self = *implementation_;
+  check_low_latency(self.low_limits);
+  check_range("rank", rank, 0, self.shape.ranks - 1, "ranks of the buffer");
+  if (masked && rank == self.shape.rank)
+    fail(Status::invalid_value, "rank is {}: must be another rank than the caller's to be masked", rank);
+  machine::launch(MaskKernel{self.low_place.mask, self.shape.ranks, rank, masked ? 1u : 0u, nullptr}, 1, 1, stream);
+}
+
+void Buffer::query_mask(int32_t* mask, cudaStream_t stream) const {
+  const Implementation& self = *implementation_;
+  check_low_latency(self.low_limits);
+  if (!mask) fail(Status::invalid_value, "mask is null: must be [{}]", self.shape.ranks);
+  machine::launch(MaskKernel{self.low_place.mask, self.shape.ranks, -1, 0, mask}, 1, 1, stream);
+}
+
+void Buffer::clear_mask(cudaStream_t stream) {
+  const Implementation& self = *implementation_;
+  check_low_latency(self.low_limits);
+  machine::launch(MaskKernel{self.low_place.mask, self.shape.ranks, -1, 0, nullptr}, 1, 1, stream);
+}
+
+}  // namespace causeway::moe

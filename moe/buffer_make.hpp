@@ -1,0 +1,177 @@
+// How a buffer is made. Included by the one unit of each machine.
+#pragma once
+#include <causeway/api/types.h>
+#include <causeway/moe/buffer.hpp>
+
+#include <cstring>
+#include <type_traits>
+
+extern "C" int nvshmem_team_split_2d(nvshmem_team_t, int, const nvshmem_team_config_t*, long, nvshmem_team_t*,
+                                     const nvshmem_team_config_t*, long, nvshmem_team_t*);
+extern "C" void nvshmem_team_destroy(nvshmem_team_t);
+
+namespace causeway::moe {
+
+void check_range(const char* argument, long long value, long long low, long long high, const char* what) {
+  if (value < low || value > high)
+    fail(Status::invalid_value, "{} is {}: must be {} to {} ({})", argument, value, low, high, what);
+}
+void check_row_pointer(const char* argument, const void* pointer, long long rows) {
+  if (rows == 0) return;
+  if (!pointer || reinterpret_cast<uint64_t>(pointer) % 16 != 0)
+    fail(Status::invalid_value, "{} is {}: must be {} rows at a multiple of 16 bytes", argument, pointer, rows);
+}
+
+namespace {
+
+void check_options(const BufferOptions& options, int ranks) {
+  check_range("hidden_max", options.hidden_max, kScaleBlock, 1 << 20, "elements of a token");
+  if (options.hidden_max % kScaleBlock != 0)
+    fail(Status::invalid_value, "hidden_max is {}: must be a multiple of {}", options.hidden_max, kScaleBlock);
+  const bool low = options.low_latency_tokens_max != 0;
+  check_range("topk_max", options.topk_max, 1, low ? 32 : 1024, low ? "with a low-latency mode" : "experts of a token");
+  check_range("experts_max", options.experts_max, ranks, 1 << 20, "over all ranks, at least one each");
+  check_range("recv_tokens_max", options.recv_tokens_max, 1, 1 << 28, "tokens that a rank receives");
+  check_range("low_latency_tokens_max", options.low_latency_tokens_max, 0, 1 << 16, "tokens of a rank");
+  if (low && options.experts_max % ranks != 0)
+    fail(Status::invalid_value, "experts_max is {}: must be a multiple of the {} ranks", options.experts_max, ranks);
+  check_range("blocks", options.blocks, 1, 1024, "blocks that move tokens");
+  check_range("low_latency_blocks", options.low_latency_blocks, 1, 1024, "blocks that move tokens");
+  check_range("node_ranks", options.node_ranks, 0, ranks, "ranks of a node, 0 for the job's nodes");
+  if (options.node_ranks > 0 && ranks % options.node_ranks != 0)
+    fail(Status::invalid_value, "node_ranks is {}: must divide the {} ranks", options.node_ranks, ranks);
+  if (!(options.low_latency_timeout_s >= 0 && options.low_latency_timeout_s <= 1e6))
+    fail(Status::invalid_value, "low_latency_timeout_s is {}: must be 0 (never) to 1e6 seconds",
+         options.low_latency_timeout_s);
+}
+
+LowLatencyLimits low_limits_of(const BufferOptions& options, int ranks) {
+  return {ranks, options.hidden_max, options.topk_max, options.experts_max, options.low_latency_tokens_max};
+}
+Limits limits_of(const BufferOptions& options, int ranks, int experts) {
+  return {ranks, options.hidden_max, options.topk_max, experts, options.recv_tokens_max};
+}
+
+/// What ranks tell each other before memory is made.
+struct Agreement {
+  uint64_t options;      // digest of what must be the same
+  int32_t node_ranks;    // of the caller's node
+  int32_t place;         // in it
+};
+
+uint64_t digest_of(const BufferOptions& options, int ranks) {
+  uint64_t digest = 0xcbf29ce484222325u;
+  for (const uint64_t value :
+       {uint64_t(ranks), uint64_t(options.hidden_max), uint64_t(options.topk_max), uint64_t(options.experts_max),
+        uint64_t(options.recv_tokens_max), uint64_t(options.low_latency_tokens_max), uint64_t(options.node_ranks)})
+    digest = (digest ^ value) * 0x100000001b3u;
+  return digest;
+}
+
+/// Options that are bad on one rank, or not the same on all, are an error on all. Returns the ranks of a node.
+int agree(const DeviceWorld& world, const BufferOptions& options, const Shape& shape, const std::exception_ptr& wrong) {
+  const auto ranks = size_t(shape.ranks);
+  const SymmetricMemory memory((ranks + 1) * sizeof(Agreement), "the making of a MoE buffer");
+  const bool whole = host::team_size(kName, NVSHMEM_TEAM_WORLD) == shape.ranks;
+  const Agreement own{wrong ? 0 : digest_of(options, shape.ranks), host::team_size(kName, NVSHMEMX_TEAM_NODE),
+                      host::team_number(kName, NVSHMEMX_TEAM_NODE)};
+  auto* all = reinterpret_cast<Agreement*>(memory.get());
+  machine_host::copy(all + ranks, &own, sizeof own);
+  machine_host::fcollect(world, kName, options.team, all, all + ranks, sizeof own);
+  std::vector<Agreement> got(ranks);
+  machine_host::copy(got.data(), all, ranks * sizeof own);
+  if (wrong) std::rethrow_exception(wrong);
+  bool even = whole && shape.ranks % got[0].node_ranks == 0;
+  for (size_t r = 0; r < ranks; ++r) {
+    if (got[r].options == 0) fail(Status::symmetry, "rank {} called {} with bad options", r, kName);
+    if (got[r].options != own.options)
+      fail(Status::symmetry, "ranks {} and {} called {} with different options", shape.rank, r, kName);
+    even = even && got[r].node_ranks == got[0].node_ranks && got[r].place == int(r) % got[0].node_ranks;
+  }
+  if (options.node_ranks > 0) return options.node_ranks;
+  return even ? got[0].node_ranks : shape.ranks;
+}
+
+/// Every rank makes the buffer, so a number of ranks that has no experts is an error before anything is made.
+Shape shape_of(const DeviceWorld& world, const BufferOptions& options) {
+  Shape shape;
+  shape.ranks = host::team_size(kName, options.team);
+  shape.rank = host::team_number(kName, options.team);
+  std::exception_ptr wrong;
+  try {
+    check_options(options, shape.ranks);
+  } catch (const Error&) {
+    wrong = std::current_exception();
+  }
+  shape.node_ranks = agree(world, options, shape, wrong);
+  return shape;
+}
+
+}  // namespace
+
+Buffer::Buffer(const BufferOptions& options) : implementation_(std::make_unique<Implementation>()) {
+  Implementation& self = *implementation_;
+  self.world = host::check_team(kName, options.team);
+  self.options = options;
+  self.shape = shape_of(self.world, options);
+  const Shape& shape = self.shape;
+  if (shape.nodes() == 1) {
+    self.inside.emplace(self.world, options.team, limits_of(options, shape.ranks, options.experts_max), 0, 1,
+                        options.blocks);
+  } else {
+    if (nvshmem_team_split_2d(options.team, shape.node_ranks, nullptr, 0, &self.node_team, nullptr, 0,
+                              &self.rail_team) != 0)
+      fail(Status::internal, "no teams for the {} nodes of a buffer: {}", shape.nodes(), causeway_last_error());
+    const int node_experts = (options.experts_max + shape.nodes() - 1) / shape.nodes();
+    self.rail.emplace(self.world, self.rail_team, limits_of(options, shape.nodes(), options.experts_max),
+                      shape.position(), shape.node_ranks, options.blocks);
+    self.inside.emplace(self.world, self.node_team, limits_of(options, shape.node_ranks, node_experts),
+                        shape.node() * shape.node_ranks, 1, options.blocks);
+  }
+  self.low_limits = low_limits_of(options, shape.ranks);
+  if (self.low_limits.tokens == 0) return;
+  self.low_region.emplace(low_latency_places(self.low_limits).bytes,
+                          "low latency (low_latency_tokens_max rows of hidden_max from each rank)");
+  const size_t own = sizeof(LowLatencyState) + size_t(options.experts_max + shape.ranks) * sizeof(uint32_t);
+  self.low_memory = self.pool.take(own);
+  machine_host::zero(self.low_memory.get(), own);
+  auto* state = static_cast<LowLatencyState*>(self.low_memory.get());
+  auto* counts = reinterpret_cast<int32_t*>(state + 1);
+  self.low_place = {self.world,
+                    options.team,
+                    self.low_limits,
+                    self.low_region->get(),
+                    state,
+                    counts,
+                    reinterpret_cast<uint32_t*>(counts + options.experts_max),
+                    uint64_t(options.low_latency_timeout_s * 1e9),
+                    {}};
+}
+
+Buffer::~Buffer() = default;
+
+// Freeing symmetric memory is collective and waits for the device; teams go when no hop uses them any more.
+Buffer::Implementation::~Implementation() {
+  low_region.reset();
+  inside.reset();
+  rail.reset();
+  if (node_team >= 0) nvshmem_team_destroy(node_team);
+  if (rail_team >= 0) nvshmem_team_destroy(rail_team);
+}
+
+int Buffer::rank() const { return implementation_->shape.rank; }
+int Buffer::ranks() const { return implementation_->shape.ranks; }
+int Buffer::node_ranks() const { return implementation_->shape.node_ranks; }
+
+size_t Buffer::size_hint(const BufferOptions& options, int ranks) {
+  check_range("ranks", ranks, 1, 1 << 20, "ranks of the buffer");
+  check_options(options, ranks);
+  const int node_ranks = options.node_ranks > 0 ? options.node_ranks : ranks, nodes = ranks / node_ranks;
+  const int node_experts = (options.experts_max + nodes - 1) / nodes;
+  size_t bytes = hop_places(limits_of(options, node_ranks, node_experts)).bytes;
+  if (nodes > 1) bytes += hop_places(limits_of(options, nodes, options.experts_max)).bytes;
+  if (options.low_latency_tokens_max > 0) bytes += low_latency_places(low_limits_of(options, ranks)).bytes;
+  return bytes;
+}
+
+}  // namespace causeway::moe

@@ -1,0 +1,226 @@
+// High-throughput mode, from the host. Included by the one unit of each machine.
+#pragma once
+#include <causeway/moe/buffer.hpp>
+
+namespace causeway::moe {
+
+namespace {
+
+void check_routing(const BufferOptions& options, int ranks, int tokens, int topk, int experts) {
+  check_range("tokens", tokens, 0, 1 << 28, "tokens of this rank");
+  check_range("topk", topk, 1, options.topk_max, "the buffer's topk_max");
+  check_range("experts", experts, ranks, options.experts_max, "the ranks to the buffer's experts_max");
+  if (experts % ranks != 0)
+    fail(Status::invalid_value, "experts is {}: must be a multiple of the {} ranks", experts, ranks);
+}
+void check_hidden(const BufferOptions& options, int hidden, bool scaled) {
+  check_range("hidden", hidden, 8, options.hidden_max, "the buffer's hidden_max");
+  const int unit = scaled ? kScaleBlock : 8;
+  if (hidden % unit != 0) fail(Status::invalid_value, "hidden is {}: must be a multiple of {}", hidden, unit);
+}
+void check_tokens(const BufferOptions& options, int ranks, const Tokens& in, int expert_alignment) {
+  check_routing(options, ranks, in.tokens, in.topk, in.experts);
+  check_hidden(options, in.hidden, in.scales != nullptr);
+  check_row_pointer("x", in.x, in.tokens);
+  check_range("expert_alignment", expert_alignment, 1, 1 << 20, "tokens");
+  if (in.tokens > 0 && !in.topk_idx)
+    fail(Status::invalid_value, "topk_idx is null: must be [{}, {}]", in.tokens, in.topk);
+}
+
+int32_t signature_of(const Tokens& in) {
+  const uint64_t mixed =
+      (uint64_t(in.hidden) * 1048583 + uint64_t(in.experts)) * 4099 + uint64_t(in.topk) * 2 + (in.scales != nullptr);
+  return int32_t((mixed ^ mixed >> 31) & 0x7fffffff);
+}
+/// How a rank with bad arguments takes part.
+Tokens no_tokens(int ranks) {
+  Tokens none;
+  none.hidden = 8, none.topk = 1, none.experts = ranks;
+  return none;
+}
+
+}  // namespace
+
+std::shared_ptr<Handle> Buffer::Implementation::make_handle(const Tokens& in) {
+  auto handle = std::make_shared<Handle>();
+  const size_t across = rail ? rail->route_words(in.tokens) : 0;
+  const int second = rail ? options.recv_tokens_max : in.tokens;
+  handle->memory = pool.take((across + inside->route_words(second)) * sizeof(int32_t));
+  auto* words = static_cast<int32_t*>(handle->memory.get());
+  Tokens next = in;
+  if (rail) {
+    handle->routes[0] = rail->make_route(in, words);
+    next.tokens = second;
+    next.experts = in.experts / shape.nodes();
+  }
+  handle->routes[1] = inside->make_route(next, words + across);
+  handle->count = handle->routes[1].recv_prefix + shape.node_ranks - 1;
+  return handle;
+}
+
+Received Buffer::Implementation::receive(const Handle& handle, bool scaled) const {
+  const HopPlaces at = inside->places();
+  Received received;
+  received.tokens = handle.received;
+  received.count = handle.count;
+  received.x = inside->at(at.x);
+  if (scaled) received.scales = reinterpret_cast<const float*>(inside->at(at.scales));
+  received.topk_idx = reinterpret_cast<const int64_t*>(inside->at(at.topk));
+  received.topk_weights = reinterpret_cast<const float*>(inside->at(at.weights));
+  received.origin = reinterpret_cast<const Origin*>(inside->at(at.origin));
+  return received;
+}
+
+// Of the first hop the host does not wait for the counts: the second treats all rows that there can be, those past the ones
+// that came being for no expert.
+std::shared_ptr<Handle> Buffer::Implementation::dispatch(const Tokens& in, int32_t verdict, bool worst_case,
+                                                         cudaStream_t stream) {
+  auto handle = make_handle(in);
+  const bool report = worst_case && verdict == 0;  // (who is wrong is told at once)
+  HopInput first{in, nullptr, signature_of(in), verdict, nullptr, worst_case, report};
+  if (!rail) {
+    inside->dispatch(first, handle->routes[1], stream);
+    return handle;
+  }
+  first.fill = true;
+  rail->dispatch(first, handle->routes[0], stream);
+  const HopPlaces at = rail->places();
+  Tokens next = in;
+  next.x = rail->at(at.x);
+  if (in.scales) next.scales = reinterpret_cast<const float*>(rail->at(at.scales));
+  next.topk_idx = reinterpret_cast<const int64_t*>(rail->at(at.topk));
+  next.topk_weights = reinterpret_cast<const float*>(rail->at(at.weights));
+  next.tokens = options.recv_tokens_max;
+  next.experts = in.experts / shape.nodes();
+  inside->dispatch({next, reinterpret_cast<const Origin*>(rail->at(at.origin)), signature_of(in), 0, rail->verdict(),
+                    worst_case, report},
+                   handle->routes[1], stream);
+  return handle;
+}
+
+void Buffer::Implementation::throw_verdict(const Tokens& in, const Hop& hop) const {
+  const int32_t verdict = hop.counted().verdict;
+  if (verdict == 0) return;
+  const int about = rank_of(verdict);
+  switch (ailment_of(verdict)) {
+    case Ailment::bad_indices:
+      if (about == shape.rank)
+        fail(Status::invalid_value, "topk_idx has an entry outside of -1 (none) and 0 to experts less 1, {}",
+             in.experts - 1);
+      fail(Status::invalid_value, "topk_idx of rank {} has an entry outside of -1 (none) and 0 to experts less 1",
+           about);
+    case Ailment::different:
+      fail(Status::symmetry, "rank {} called dispatch with another hidden, topk, experts or element type", about);
+    case Ailment::too_many:
+      if (hop.counted().most > options.recv_tokens_max)
+        fail(Status::out_of_memory, "a rank would receive {} tokens: the buffer's recv_tokens_max is {}",
+             hop.counted().most, options.recv_tokens_max);
+      fail(Status::out_of_memory, "rank {} would receive more tokens than the buffer's recv_tokens_max of {}", about,
+           options.recv_tokens_max);
+    default: fail(Status::invalid_value, "rank {} called dispatch with bad arguments", about);
+  }
+}
+
+void Buffer::check(cudaStream_t stream) {
+  machine_host::synchronize(stream);
+  host::check_faults(kName);
+}
+
+void Buffer::dispatch_layout(const int64_t* topk_idx, int tokens, int topk, int experts, int32_t* tokens_per_rank,
+                             int32_t* tokens_per_node, int32_t* tokens_per_expert, bool* token_in_rank,
+                             cudaStream_t stream) {
+  const Implementation& self = *implementation_;
+  const Shape& shape = self.shape;
+  check_routing(self.options, shape.ranks, tokens, topk, experts);
+  if (tokens > 0 && !topk_idx) fail(Status::invalid_value, "topk_idx is null: must be [{}, {}]", tokens, topk);
+  machine::launch(ClearKernel{{tokens_per_rank, tokens_per_node, tokens_per_expert}, {shape.ranks, shape.nodes(), experts}},
+                  1, kThreads, stream);
+  machine::launch(LayoutKernel{topk_idx, tokens, topk, experts, shape.ranks, shape.nodes(), tokens_per_rank,
+                               tokens_per_node, tokens_per_expert, token_in_rank},
+                  unsigned(self.options.blocks), kThreads, stream);
+}
+
+Received Buffer::dispatch(const Tokens& given, int expert_alignment, cudaStream_t stream) {
+  Implementation& self = *implementation_;
+  const auto wrong = self.wrong_with(
+      [&] { check_tokens(self.options, self.shape.ranks, given, expert_alignment); });
+  const Tokens in = wrong ? no_tokens(self.shape.ranks) : given;
+  auto handle = self.dispatch(in, self.verdict(wrong), false, stream);
+  machine_host::synchronize(stream);
+  if (wrong) std::rethrow_exception(wrong);
+  if (self.rail) self.throw_verdict(in, *self.rail);
+  self.throw_verdict(in, *self.inside);
+  host::check_faults(kName);
+  handle->received = self.inside->counted().received;
+  Received received = self.receive(*handle, in.scales != nullptr);
+  for (int expert = 0; expert < in.experts / self.shape.ranks; ++expert)
+    received.tokens_of_expert.push_back((self.inside->counted().of_expert[expert] + expert_alignment - 1) /
+                                        expert_alignment * expert_alignment);
+  received.handle = std::move(handle);
+  return received;
+}
+
+Received Buffer::dispatch_worst_case(const Tokens& given, cudaStream_t stream) {
+  Implementation& self = *implementation_;
+  const auto wrong = self.wrong_with([&] { check_tokens(self.options, self.shape.ranks, given, 1); });
+  const Tokens in = wrong ? no_tokens(self.shape.ranks) : given;
+  auto handle = self.dispatch(in, self.verdict(wrong), true, stream);
+  if (wrong) std::rethrow_exception(wrong);
+  handle->received = self.options.recv_tokens_max;
+  Received received = self.receive(*handle, in.scales != nullptr);
+  received.handle = std::move(handle);
+  return received;
+}
+
+Received Buffer::dispatch_again(const Handle& handle, const void* x, const float* scales, cudaStream_t stream) {
+  Implementation& self = *implementation_;
+  const Route& first = handle.routes[self.rail ? 0 : 1];
+  const auto wrong = self.wrong_with([&] {
+    check_hidden(self.options, first.hidden, scales != nullptr);
+    check_row_pointer("x", x, first.tokens);
+  });
+  if (self.rail) {
+    self.rail->send_again(first, x, scales, self.verdict(wrong), nullptr, stream);
+    const HopPlaces at = self.rail->places();
+    self.inside->send_again(handle.routes[1], self.rail->at(at.x),
+                            scales ? reinterpret_cast<const float*>(self.rail->at(at.scales)) : nullptr,
+                            self.verdict(wrong), &*self.rail, stream);
+  } else {
+    self.inside->send_again(first, x, scales, self.verdict(wrong), nullptr, stream);
+  }
+  if (wrong) std::rethrow_exception(wrong);
+  return self.receive(handle, scales != nullptr);
+}
+
+void Buffer::combine(const Results& in, const Handle& handle, void* out, float* out_weights, cudaStream_t stream) {
+  Implementation& self = *implementation_;
+  const Route& first = handle.routes[self.rail ? 0 : 1];
+  const auto wrong = self.wrong_with([&] {
+    check_row_pointer("x", in.x, handle.received);
+    check_row_pointer("out", out, first.tokens);
+    for (const void* bias : in.bias)
+      if (bias) check_row_pointer("bias", bias, first.tokens);
+    if (out_weights && !in.weights && handle.received > 0)
+      fail(Status::invalid_value, "weights is null: must be [{}, {}] where out_weights is given", handle.received,
+           first.topk);
+  });
+  const int32_t verdict = self.verdict(wrong);
+  const void* x = in.x == combine_input() ? nullptr : in.x;
+  self.inside->meet(stream);  // everyone has pulled what was handed over last
+  self.inside->hand_over(handle.routes[1], x, in.weights, verdict, nullptr, stream);
+  if (!self.rail) {
+    if (!wrong) self.inside->pull(first, out, out_weights, in.bias, stream);
+  } else {
+    self.rail->meet(stream);
+    const HopPlaces at = self.rail->places();
+    self.inside->pull(handle.routes[1], self.rail->at(at.back), reinterpret_cast<float*>(self.rail->at(at.back_weights)),
+                      {nullptr, nullptr}, stream);
+    self.rail->hand_over(first, nullptr, nullptr, verdict, &*self.inside, stream);
+    if (!wrong) self.rail->pull(first, out, out_weights, in.bias, stream);
+  }
+  if (wrong) std::rethrow_exception(wrong);
+}
+
+void* Buffer::combine_input() const { return implementation_->inside->at(implementation_->inside->places().back); }
+
+}  // namespace causeway::moe

@@ -1,0 +1,137 @@
+// Who moves one token: a warp on the CUDA machine; on the CPU machine, where a block of one thread is fastest, a thread. Kernels
+// are written against this vocabulary, with one worker for a token at a time.
+#pragma once
+#include <cuda_bf16.h>
+
+#include <causeway/machine/group.hpp>
+#include <causeway/moe/fp8.hpp>
+#include <causeway/moe/sizes.hpp>
+#include <causeway/rma/copy.hpp>
+
+namespace causeway::moe {
+
+#if defined(CAUSEWAY_CPU)
+using Lanes = Thread;
+using KernelGroup = Thread;
+constexpr int kLanesPerScale = 1;  // that share a block of kScaleBlock elements
+constexpr int kInFlight = 1;       // loads of a lane before its first store
+CAUSEWAY_DEVICE uint32_t ballot(Lanes, bool set) { return set ? 1u : 0u; }
+CAUSEWAY_DEVICE int bits_set(uint32_t bits) { return int(bits); }
+CAUSEWAY_DEVICE int32_t inclusive_sum(Lanes, int32_t value) { return value; }
+template <class T>
+CAUSEWAY_DEVICE T from_lane(Lanes, T value, unsigned) {
+  return value;
+}
+CAUSEWAY_DEVICE float most_of_scale(float value) { return value; }
+CAUSEWAY_DEVICE bool any_in_group(KernelGroup, bool set) { return set; }
+#else
+using Lanes = Warp;
+using KernelGroup = Block;
+constexpr int kLanesPerScale = 16;
+constexpr int kInFlight = 7;  // hidden 7168 is 28 loads of a lane
+CAUSEWAY_DEVICE uint32_t ballot(Lanes, bool set) { return machine::ballot(set); }
+CAUSEWAY_DEVICE int bits_set(uint32_t bits) { return machine::bits_set(bits); }
+CAUSEWAY_DEVICE int32_t inclusive_sum(Lanes, int32_t value) { return machine::inclusive_sum(value); }
+template <class T>
+CAUSEWAY_DEVICE T from_lane(Lanes, T value, unsigned lane) {
+  return machine::from_lane(value, lane);
+}
+CAUSEWAY_DEVICE float most_of_scale(float value) { return machine::most_of_sixteen(value); }
+/// Did any thread of the group set it? Syncs the group.
+CAUSEWAY_DEVICE bool any_in_group(KernelGroup, bool set) { return machine::any_in_block(set); }
+#endif
+
+/// The caller's worker, and how many the grid has. Blocks are whole workers.
+CAUSEWAY_DEVICE int workers_in_block() {
+  return int(machine::threads_in_block() / Lanes{}.size());
+}
+CAUSEWAY_DEVICE int worker() {
+  // Neighbours in number are in different blocks: little work is spread over many multiprocessors.
+  const int in_block = int(machine::thread_in_block() / Lanes{}.size());
+  return in_block * int(machine::blocks_in_grid()) + int(machine::block_in_grid());
+}
+CAUSEWAY_DEVICE int workers() { return workers_in_block() * int(machine::blocks_in_grid()); }
+
+/// Those of lower lanes.
+CAUSEWAY_DEVICE uint32_t bits_below(Lanes lanes) { return (1u << lanes.rank()) - 1; }
+
+/// In how many parts a row is dealt so that the grid has enough to do.
+CAUSEWAY_DEVICE int parts_of(int rows) {
+  const int parts = kLanesPerScale == 1 || rows == 0 ? 1 : workers() / rows;
+  return parts < 1 ? 1 : parts > 8 ? 8 : parts;
+}
+
+struct alignas(16) Eight {
+  __nv_bfloat16 value[8];
+};
+
+/// Copies a multiple of 16 bytes, at multiples of 16, to several places, read once: each(store) calls store(to) for every one.
+template <class Each>
+CAUSEWAY_DEVICE void fan_out(Lanes lanes, Towards towards, const char* from, size_t bytes, Each each) {
+#if defined(CAUSEWAY_CPU)
+  each([&](char* to) { copy(lanes, towards, to, from, bytes); });
+#else
+  (void)towards;
+  const size_t step = lanes.size() * sizeof(Eight);
+  for (size_t base = 0; base < bytes; base += kInFlight * step) {  // (all lanes alike: each() may ask them together)
+    const size_t i = base + lanes.rank() * sizeof(Eight);
+    Eight held[kInFlight];
+    CAUSEWAY_UNROLL
+    for (int j = 0; j < kInFlight; ++j)
+      if (i + size_t(j) * step < bytes) held[j] = machine::load_peer16<Eight>(from + i + size_t(j) * step);
+    each([&](char* to) {
+      CAUSEWAY_UNROLL
+      for (int j = 0; j < kInFlight; ++j)
+        if (i + size_t(j) * step < bytes) machine::store_peer16(to + i + size_t(j) * step, held[j]);
+    });
+  }
+#endif
+}
+
+/// Sums of packs of eight elements of rows, in float: a lane's packs i, i + step, ... below `end`.
+struct PackSum {
+  static constexpr int kPacks = kInFlight > 1 ? 4 : 1;
+  int i, step, end;
+  float sum[kPacks][8] = {};
+  CAUSEWAY_DEVICE PackSum(Lanes lanes, int base, int all)
+      : i(base + int(lanes.rank())), step(int(lanes.size())), end(all) {}
+  /// How far the lanes get at a time.
+  CAUSEWAY_DEVICE static int stride(Lanes lanes) { return kPacks * int(lanes.size()); }
+  CAUSEWAY_DEVICE void add(const char* row, float weight) {
+    Eight held[kPacks];
+    CAUSEWAY_UNROLL
+    for (int j = 0; j < kPacks; ++j)
+      if (i + j * step < end) held[j] = machine::load_peer16<Eight>(row + size_t(i + j * step) * sizeof(Eight));
+    CAUSEWAY_UNROLL
+    for (int j = 0; j < kPacks; ++j)
+      if (i + j * step < end)
+        for (int k = 0; k < 8; ++k) sum[j][k] += weight * static_cast<float>(held[j].value[k]);
+  }
+  /// Rounded once, to a row of any rank.
+  CAUSEWAY_DEVICE void store(char* row) const {
+    CAUSEWAY_UNROLL
+    for (int j = 0; j < kPacks; ++j) {
+      if (i + j * step >= end) continue;
+      Eight eight;
+      for (int k = 0; k < 8; ++k) eight.value[k] = static_cast<__nv_bfloat16>(sum[j][k]);
+      machine::store_peer16(row + size_t(i + j * step) * sizeof(Eight), eight);
+    }
+  }
+};
+
+/// Eight values as e4m3, each times `factor`.
+CAUSEWAY_DEVICE uint64_t eight_e4m3(const Eight& from, float factor) {
+  uint64_t eight = 0;
+#if defined(CAUSEWAY_HARDWARE_E4M3)
+  CAUSEWAY_UNROLL
+  for (int k = 0; k < 8; k += 2)
+    eight |= uint64_t(machine::e4m3_pair(static_cast<float>(from.value[k]) * factor,
+                                         static_cast<float>(from.value[k + 1]) * factor))
+             << (8 * k);
+#else
+  for (int k = 0; k < 8; ++k) eight |= uint64_t(to_e4m3(static_cast<float>(from.value[k]) * factor)) << (8 * k);
+#endif
+  return eight;
+}
+
+}  // namespace causeway::moe

@@ -1,0 +1,149 @@
+// Low-latency combine: the return and the sum kernel (see low_latency.hpp).
+//
+// The weights are known at a token's owner alone, so the return kernel first pushes them to the experts' ranks: each in one
+// 8-byte store together with the operation's number, so that it needs no flag. There the rows of a token are summed, and one row
+// goes back.
+#pragma once
+#include <causeway/moe/low_latency.hpp>
+
+namespace causeway::moe {
+
+struct LowLatencyReturn {
+  LowLatencyPlace place;
+  const __nv_bfloat16* x;
+  const int64_t* topk_idx;
+  const float* weights;
+  int tokens, topk, hidden;
+  bool bad;  // the caller's arguments are: its peers get weights of zero and no rows
+
+  CAUSEWAY_DEVICE void operator()() const {
+    const KernelGroup group{};
+    const uint64_t n = place.state->operations[kCombine] + 1;
+    detail::wait_for_credits(place, group, kCombine, n);
+    const LowLatencyPlaces places = low_latency_places(place.limits);
+    push_weights(places, n);
+    const int messages = place.limits.ranks * place.limits.tokens, parts = parts_of(messages);
+    for (int unit = worker(); !bad && unit < messages * parts; unit += workers())
+      send(places, n, unit / parts, unit % parts, parts);
+    if (detail::last_block(group, &place.state->through[kCombine])) finish(group, n);
+  }
+
+ private:
+  CAUSEWAY_DEVICE void push_weights(const LowLatencyPlaces& places, uint64_t n) const {
+    const Lanes lanes{};
+    const int first = worker() * int(lanes.size()) + int(lanes.rank()), step = workers() * int(lanes.size());
+    auto* own = reinterpret_cast<uint64_t*>(place.set(n) + places.weights) +
+                place.message(place.view().pe, 0) * size_t(place.limits.topk);
+    if (bad) {  // whom the tokens went to is not known
+      for (int i = first; i < place.limits.tokens * place.limits.topk; i += step)
+        for (int r = 0; r < place.limits.ranks; ++r)
+          if (!place.masked(r)) machine::store_peer(place.of_rank(own + i, r), n << 32);
+      return;
+    }
+    for (int i = first; i < tokens * topk; i += step) {
+      const int rank = rank_of_expert(topk_idx[i], place.limits.experts, place.limits.ranks);
+      if (rank < 0 || place.masked(rank)) continue;
+      const size_t at = size_t(i / topk) * size_t(place.limits.topk) + size_t(i % topk);
+      uint32_t bits;
+      __builtin_memcpy(&bits, weights + i, sizeof bits);
+      machine::store_peer(place.of_rank(own + at, rank), n << 32 | bits);
+    }
+  }
+
+  /// The weight of a choice of a message, once its owner has sent it; false if that rank is masked.
+  CAUSEWAY_DEVICE bool wait_for_weight(const uint64_t* word, int source, uint64_t n, float& weight) const {
+    uint64_t got = 0;
+    const bool there = detail::wait_for_rank(place, "low_latency_combine: weights", source, word, n, [&](uint64_t& seen) {
+      got = seen = machine::load_relaxed_sys(word);
+      return uint32_t(seen >> 32) == uint32_t(n);
+    });
+    const auto bits = uint32_t(got);
+    __builtin_memcpy(&weight, &bits, sizeof weight);
+    return there;
+  }
+
+  CAUSEWAY_DEVICE void send(const LowLatencyPlaces& places, uint64_t n, int message, int part, int parts) const {
+    const Lanes lanes{};
+    const int source = message / place.limits.tokens, own = int(lanes.rank());
+    const int32_t* rows = place.route.row_of_choice + size_t(message) * size_t(place.limits.topk);
+    const auto* words = reinterpret_cast<const uint64_t*>(place.set(n) + places.weights) +
+                        size_t(message) * size_t(place.limits.topk);
+    // A lane waits for one choice's weight; the CPU machine's only lane for one after the other.
+    float mine = 0;
+    bool there = true;
+    int any = 0;
+    for (int k = own; k < place.limits.topk; k += int(lanes.size())) {
+      if (rows[k] < 0) continue;
+      any = 1;
+      there = wait_for_weight(words + k, source, n, mine) && there;
+    }
+    if (ballot(lanes, any != 0) == 0 || ballot(lanes, !there) != 0) return;
+    const auto weight = [&](int k) {
+      if (kLanesPerScale > 1) return from_lane(lanes, mine, unsigned(k));
+      float value = 0;
+      const auto bits = uint32_t(machine::load_relaxed_sys(words + k));
+      __builtin_memcpy(&value, &bits, sizeof value);
+      return value;
+    };
+    const Run packs = part_of(hidden / 8, part, parts);
+    char* result = place.of_rank(place.set(n) + places.results, source) +
+                   place.message(place.view().pe, message % place.limits.tokens) * size_t(place.limits.hidden) * 2;
+    for (int base = packs.begin; base < packs.end; base += PackSum::stride(lanes)) {
+      PackSum sum(lanes, base, packs.end);
+      for (int k = 0; k < place.limits.topk; ++k)  // (all lanes alike: weight() asks them together)
+        if (rows[k] >= 0)
+          sum.add(reinterpret_cast<const char*>(x) + size_t(rows[k]) * size_t(hidden) * 2, weight(k));
+      sum.store(result);
+    }
+  }
+
+  CAUSEWAY_DEVICE void finish(KernelGroup group, uint64_t n) const {
+    for (int r = int(group.rank()); r < place.limits.ranks; r += int(group.size()))
+      machine::store_relaxed_sys(place.route.outcome + kCombine * place.limits.ranks + r, 0u);
+    detail::raise_flags(place, group, kCombine, n, bad);
+    group.sync();
+    if (!leads(group)) return;
+    place.state->operations[kCombine] = n;
+    place.state->through[kCombine] = 0;
+    place.route.operation[kCombine] = n;
+    place.route.through[kCombine] = 0;
+  }
+};
+
+/// The ranks' sums of a token, added in the order of ranks.
+struct LowLatencySum {
+  LowLatencyPlace place;
+  const int64_t* topk_idx;
+  int tokens, topk, hidden;
+  __nv_bfloat16* out;  // null: the caller's arguments were bad
+
+  CAUSEWAY_DEVICE void operator()() const {
+    const KernelGroup group{};
+    const Lanes lanes{};
+    const uint64_t n = place.route.operation[kCombine];
+    const LowLatencyPlaces places = low_latency_places(place.limits);
+    const auto* flags = reinterpret_cast<const uint64_t*>(place.set(n) + places.combine_flags);
+    detail::wait_for_flags(place, group, kCombine, flags, n, nullptr);
+    if (machine::block_in_grid() == 0 && leads(group))
+      detail::report_bad(place, "low_latency_combine", kCombine, flags);
+    const int parts = parts_of(tokens);
+    for (int unit = worker(); out && unit < tokens * parts; unit += workers())
+      sum_up(lanes, places, flags, n, unit / parts, part_of(hidden / 8, unit % parts, parts));
+    if (detail::last_block(group, &place.route.through[kCombine])) detail::give_credits(place, group, kCombine, n);
+  }
+
+ private:
+  CAUSEWAY_DEVICE void sum_up(Lanes lanes, const LowLatencyPlaces& places, const uint64_t* flags, uint64_t n, int t,
+                              Run packs) const {
+    const Targets targets(lanes, place, topk_idx + size_t(t) * size_t(topk), topk);
+    for (int base = packs.begin; base < packs.end; base += PackSum::stride(lanes)) {
+      PackSum sum(lanes, base, packs.end);
+      for (int r = 0; r < place.limits.ranks; ++r)
+        if (targets.has(lanes, r) && detail::came(place, kCombine, flags, r))
+          sum.add(place.set(n) + places.results + place.message(r, t) * size_t(place.limits.hidden) * 2, 1.0f);
+      sum.store(reinterpret_cast<char*>(out) + size_t(t) * size_t(hidden) * 2);
+    }
+  }
+};
+
+}  // namespace causeway::moe

@@ -1,0 +1,286 @@
+// Low-latency dispatch: the send and the receive kernel (see low_latency.hpp).
+#pragma once
+#include <causeway/moe/low_latency.hpp>
+
+namespace causeway::moe {
+
+/// Of FP8 messages: how the scales are made and given. (The words of moe.hpp's Cast.)
+enum class Scaling { none, plain, rounded, exponent };
+
+struct LowLatencySend {
+  LowLatencyPlace place;
+  const __nv_bfloat16* x;
+  const int64_t* topk_idx;
+  int tokens, topk, hidden;
+  Scaling scaling;
+  bool bad;  // the caller's arguments are: takes part with no token
+
+  CAUSEWAY_DEVICE void operator()() const {
+    const KernelGroup group{};
+    const Lanes lanes{};
+    const uint64_t n = place.state->operations[kDispatch] + 1;
+    for (int e = worker(); e < place.limits.experts; e += workers()) count(lanes, e);
+    detail::wait_for_credits(place, group, kDispatch, n);
+    const int parts = parts_of(tokens);
+    for (int unit = worker(); unit < tokens * parts; unit += workers()) {
+      const int t = unit / parts, part = unit % parts;
+      const Targets targets(lanes, place, topk_idx + size_t(t) * size_t(topk), topk);
+      if (part == 0) send_header(lanes, targets, t, n);
+      const Run blocks = part_of((hidden + kScaleBlock - 1) / kScaleBlock, part, parts);
+      if (scaling == Scaling::none)
+        send_part(lanes, targets, t, n, blocks);
+      else
+        cast_part(lanes, targets, t, n, blocks);
+    }
+    if (detail::last_block(group, &place.state->through[kDispatch])) finish(group, n);
+  }
+
+ private:
+  CAUSEWAY_DEVICE void count(Lanes lanes, int expert) const {
+    int32_t rows = 0;
+    for (int i = 0; i < tokens * topk; i += int(lanes.size())) {
+      const int own = i + int(lanes.rank());
+      rows += bits_set(ballot(lanes, own < tokens * topk && topk_idx[own] == expert));
+    }
+    if (leads(lanes)) place.counts[expert] = rows;
+  }
+
+  /// The row of each choice: how often the tokens before this one, and its choices before this one, name the same expert.
+  CAUSEWAY_DEVICE void send_header(Lanes lanes, const Targets& targets, int t, uint64_t n) const {
+    constexpr int kAtOnce = 8;
+    const LowLatencyPlaces places = low_latency_places(place.limits);
+    char* header = place.set(n) + places.headers + place.message(place.view().pe, t) * places.header_bytes;
+    for (int first = 0; first < topk; first += kAtOnce) {
+      int64_t expert[kAtOnce];
+      int32_t row[kAtOnce] = {};
+      CAUSEWAY_UNROLL
+      for (int j = 0; j < kAtOnce; ++j) expert[j] = first + j < topk ? targets.topk_idx[first + j] : -1;
+      for (int i = 0; i < t * topk + first + kAtOnce; i += int(lanes.size())) {
+        const int own = i + int(lanes.rank());
+        const int64_t seen = own < (t + 1) * topk ? topk_idx[own] : -2;
+        CAUSEWAY_UNROLL
+        for (int j = 0; j < kAtOnce; ++j)
+          row[j] += bits_set(ballot(lanes, own < t * topk + first + j && seen == expert[j]));
+      }
+      CAUSEWAY_UNROLL
+      for (int j = 0; j < kAtOnce; ++j) {
+        if (first + j >= topk) continue;
+        const int rank = rank_of_expert(expert[j], place.limits.experts, place.limits.ranks);
+        if (rank < 0 && expert[j] != -1 && leads(lanes)) machine::store_relaxed_sys(&place.state->bad_index, 1u);
+        tell(lanes, targets, header, first + j, rank, int32_t(expert[j] % place.local_experts()), row[j]);
+      }
+    }
+    for (int r = 0; r < place.limits.ranks; ++r)
+      if (targets.has(lanes, r) && leads(lanes))
+        machine::store_peer(place.of_rank(reinterpret_cast<uint64_t*>(header), r), n * Header::kChoices + uint64_t(topk));
+  }
+
+  CAUSEWAY_DEVICE void tell(Lanes lanes, const Targets& targets, char* header, int k, int rank, int32_t expert,
+                            int32_t row) const {
+    for (int r = 0; r < place.limits.ranks; ++r) {
+      if (!targets.has(lanes, r) || !leads(lanes)) continue;
+      const Header::Choice choice = r == rank ? Header::Choice{expert, row} : Header::Choice{-1, 0};
+      machine::store_peer(place.of_rank(reinterpret_cast<Header*>(header)->choice + k, r), choice);
+    }
+  }
+
+  CAUSEWAY_DEVICE char* row_place(int t, uint64_t n) const {
+    const LowLatencyPlaces places = low_latency_places(place.limits);
+    return place.set(n) + places.rows + place.message(place.view().pe, t) * places.row_bytes;
+  }
+
+  CAUSEWAY_DEVICE void send_part(Lanes lanes, const Targets& targets, int t, uint64_t n, Run blocks) const {
+    const int begin = blocks.begin * kScaleBlock;
+    const int end = blocks.end * kScaleBlock < hidden ? blocks.end * kScaleBlock : hidden;
+    char* to = row_place(t, n) + size_t(begin) * 2;
+    const auto* from = reinterpret_cast<const char*>(x + size_t(t) * size_t(hidden) + size_t(begin));
+    fan_out(lanes, Towards::peer, from, size_t(end - begin) * 2, [&](auto store) {
+      for (int r = 0; r < place.limits.ranks; ++r)
+        if (targets.has(lanes, r)) store(place.of_rank(to, r));
+    });
+  }
+
+  /// Blocks of 128 elements, each divided by its own scale; the scales follow the row.
+  CAUSEWAY_DEVICE void cast_part(Lanes lanes, const Targets& targets, int t, uint64_t n, Run blocks) const {
+    constexpr int kPacks = kScaleBlock / 8 / kLanesPerScale, kAtOnce = kInFlight;
+    const int shares = int(lanes.size()) / kLanesPerScale, share = int(lanes.rank()) / kLanesPerScale;
+    const int within = int(lanes.rank()) % kLanesPerScale * kPacks * 8;
+    const __nv_bfloat16* row = x + size_t(t) * size_t(hidden);
+    char* to = row_place(t, n);
+    for (int first = blocks.begin; first < blocks.end; first += kAtOnce * shares) {
+      Eight held[kAtOnce][kPacks];
+      CAUSEWAY_UNROLL
+      for (int j = 0; j < kAtOnce; ++j) {
+        const int b = first + j * shares + share;
+        for (int p = 0; p < kPacks && b < blocks.end; ++p)
+          held[j][p] = *reinterpret_cast<const Eight*>(row + b * kScaleBlock + within + p * 8);
+      }
+      CAUSEWAY_UNROLL
+      for (int j = 0; j < kAtOnce; ++j) {
+        const int b = first + j * shares + share;
+        if (first + j * shares >= blocks.end) break;
+        float most = 1e-4f;
+        for (int p = 0; p < kPacks && b < blocks.end; ++p)
+          for (int i = 0; i < 8; ++i) {
+            const float v = static_cast<float>(held[j][p].value[i]);
+            most = v > most ? v : -v > most ? -v : most;
+          }
+        most = most_of_scale(most);
+        const float scale = scaling == Scaling::plain ? most / kE4m3Max : power_of_two_above(most / kE4m3Max);
+        const float factor = scaling == Scaling::plain ? kE4m3Max / most : 1.0f / scale;
+        uint64_t eights[kPacks];
+        for (int p = 0; p < kPacks && b < blocks.end; ++p) eights[p] = eight_e4m3(held[j][p], factor);
+        for (int r = 0; r < place.limits.ranks; ++r) {
+          if (!targets.has(lanes, r) || b >= blocks.end) continue;
+          char* there = place.of_rank(to, r);
+          for (int p = 0; p < kPacks; ++p)
+            machine::store_peer(reinterpret_cast<uint64_t*>(there + b * kScaleBlock + within + p * 8), eights[p]);
+          if (within == 0) machine::store_peer(reinterpret_cast<float*>(there + hidden) + b, scale);
+        }
+      }
+    }
+  }
+
+  CAUSEWAY_DEVICE void finish(KernelGroup group, uint64_t n) const {
+    const LowLatencyPlaces places = low_latency_places(place.limits);
+    const int local = place.local_experts(), me = place.view().pe;
+    auto* counts = reinterpret_cast<int32_t*>(place.set(n) + places.counts);
+    for (int e = int(group.rank()); e < place.limits.experts; e += int(group.size()))
+      if (!place.masked(e / local))
+        machine::store_peer(place.of_rank(counts + size_t(e % local) * size_t(place.limits.ranks) + me, e / local),
+                            place.counts[e]);
+    for (int r = int(group.rank()); r < place.limits.ranks; r += int(group.size()))
+      machine::store_relaxed_sys(place.route.outcome + kDispatch * place.limits.ranks + r, 0u);
+    detail::raise_flags(place, group, kDispatch, n, bad || machine::load_relaxed_sys(&place.state->bad_index) != 0);
+    group.sync();
+    if (!leads(group)) return;
+    place.state->operations[kDispatch] = n;
+    place.state->through[kDispatch] = 0;
+    place.state->bad_index = 0;
+    place.route.operation[kDispatch] = n;
+    place.route.through[kDispatch] = 0;
+  }
+};
+
+struct LowLatencyReceive {
+  LowLatencyPlace place;
+  int hidden;
+  Scaling scaling;
+  char* x;  // null: the caller's arguments were bad, nothing is kept
+  char* scales;
+  int32_t *recv_count, *source_token;
+  int64_t* layout_range;
+  int32_t* recv_total;
+  int64_t* wait_ns;
+
+  CAUSEWAY_DEVICE void operator()() const {
+    const KernelGroup group{};
+    const uint64_t n = place.route.operation[kDispatch];
+    const LowLatencyPlaces places = low_latency_places(place.limits);
+    const auto* flags = reinterpret_cast<const uint64_t*>(place.set(n) + places.dispatch_flags);
+    detail::wait_for_flags(place, group, kDispatch, flags, n, wait_ns);
+    if (machine::block_in_grid() == 0) {
+      if (leads(group)) detail::report_bad(place, "low_latency_dispatch", kDispatch, flags);
+      if (x) sum_up(group, flags, places, n);
+    }
+    const int messages = place.limits.ranks * place.limits.tokens, parts = parts_of(messages);
+    for (int unit = worker(); x && unit < messages * parts; unit += workers())
+      receive(places, flags, n, unit / parts, unit % parts, parts);
+    if (detail::last_block(group, &place.route.through[kDispatch]))
+      detail::give_credits(place, group, kDispatch, n);
+  }
+
+ private:
+  /// Rows of the own expert that come from ranks below `end`.
+  CAUSEWAY_DEVICE int32_t rows_before(const uint64_t* flags, const LowLatencyPlaces& places, uint64_t n, int expert,
+                                      int end) const {
+    const auto* counts = reinterpret_cast<const int32_t*>(place.set(n) + places.counts) +
+                         size_t(expert) * size_t(place.limits.ranks);
+    int32_t all = 0;
+    for (int r = 0; r < end; ++r)
+      if (detail::came(place, kDispatch, flags, r)) all += machine::load_peer(counts + r);
+    return all;
+  }
+
+  CAUSEWAY_DEVICE void sum_up(KernelGroup group, const uint64_t* flags, const LowLatencyPlaces& places,
+                              uint64_t n) const {
+    const int ranks = place.limits.ranks;
+    for (int e = int(group.rank()); e < place.local_experts(); e += int(group.size())) {
+      const int32_t all = rows_before(flags, places, n, e, ranks);
+      recv_count[e] = all;
+      if (recv_total) recv_total[e] += all;
+      for (int r = 0; layout_range && r < ranks; ++r) {
+        const int32_t begin = rows_before(flags, places, n, e, r);
+        const int32_t rows = rows_before(flags, places, n, e, r + 1) - begin;
+        layout_range[size_t(e) * size_t(ranks) + size_t(r)] = int64_t(begin) << 32 | rows;
+      }
+    }
+  }
+
+  /// The row of x for a choice of a message, or -1.
+  CAUSEWAY_DEVICE int32_t row_of(const uint64_t* flags, const LowLatencyPlaces& places, uint64_t n, int source,
+                                 const Header* header, int k) const {
+    const auto choice = machine::load_peer(header->choice + k);
+    if (choice.expert < 0) return -1;
+    const int rows = place.limits.ranks * place.limits.tokens;
+    const int32_t within = rows_before(flags, places, n, choice.expert, source) + choice.row;
+    return within < rows ? choice.expert * rows + within : -1;
+  }
+
+  CAUSEWAY_DEVICE void receive(const LowLatencyPlaces& places, const uint64_t* flags, uint64_t n, int message, int part,
+                               int parts) const {
+    const Lanes lanes{};
+    const int source = message / place.limits.tokens;
+    const auto* header = reinterpret_cast<const Header*>(place.set(n) + places.headers +
+                                                         size_t(message) * places.header_bytes);
+    const uint64_t said = detail::came(place, kDispatch, flags, source) ? machine::load_peer(&header->operation) : 0;
+    const bool there = said / Header::kChoices == n;
+    const int topk = there ? int(said % Header::kChoices) : 0;
+    const int own = int(lanes.rank());
+    const int32_t mine = own < topk ? row_of(flags, places, n, source, header, own) : -1;
+    const auto row = [&](int k) {
+      if (kLanesPerScale > 1) return from_lane(lanes, mine, unsigned(k));
+      return k < topk ? row_of(flags, places, n, source, header, k) : -1;
+    };
+    int32_t* keep = place.route.row_of_choice + size_t(message) * size_t(place.limits.topk);
+    for (int k = 0; part == 0 && k < place.limits.topk; ++k) {
+      const int32_t at = row(k);
+      if (!leads(lanes)) continue;
+      keep[k] = at;
+      if (at >= 0 && source_token) source_token[at] = message % place.limits.tokens;
+    }
+    if (!there) return;
+    const size_t bytes = size_t(hidden) * (scaling == Scaling::none ? 2 : 1);
+    const Run packs = part_of(int(bytes / 16), part, parts);
+    const char* from = place.set(n) + places.rows + size_t(message) * places.row_bytes;
+    const size_t skip = size_t(packs.begin) * 16;
+    fan_out(lanes, Towards::self, from + skip, size_t(packs.end - packs.begin) * 16, [&](auto store) {
+      for (int k = 0; k < topk; ++k) {
+        const int32_t at = row(k);
+        if (at >= 0) store(x + size_t(at) * bytes + skip);
+      }
+    });
+    if (scaling == Scaling::none || part != 0) return;
+    for (int k = 0; k < topk; ++k) {
+      const int32_t at = row(k);
+      if (at >= 0) spread_scales(lanes, reinterpret_cast<const float*>(from + hidden), at);
+    }
+  }
+
+  /// The scales of a row, which are a column of the expert's matrix.
+  CAUSEWAY_DEVICE void spread_scales(Lanes lanes, const float* from, int32_t at) const {
+    const int rows = place.limits.ranks * place.limits.tokens, blocks = hidden / kScaleBlock;
+    const size_t expert = size_t(at / rows), row = size_t(at % rows);
+    for (int b = int(lanes.rank()); b < blocks; b += int(lanes.size())) {
+      const float scale = machine::load_peer(from + b);
+      if (scaling == Scaling::exponent) {  // four to a word, each word one element of the matrix
+        const size_t word = (expert * size_t(blocks / 4) + size_t(b / 4)) * size_t(rows) + row;
+        reinterpret_cast<uint8_t*>(scales)[word * 4 + size_t(b % 4)] = exponent_of(scale);
+      } else {
+        reinterpret_cast<float*>(scales)[(expert * size_t(blocks) + size_t(b)) * size_t(rows) + row] = scale;
+      }
+    }
+  }
+};
+
+}  // namespace causeway::moe

@@ -1,0 +1,193 @@
+// High-throughput dispatch, second half, and combine: the rows. A token goes once to each rank that holds one of its experts,
+// straight to its final place; the way back is pulled by the token's owner, who sums in rank order, in float, and rounds once.
+#pragma once
+#include <causeway/moe/route.hpp>
+
+namespace causeway::moe {
+
+/// Tokens to the ranks of their experts: a worker a token, which is read once whatever the number of ranks it goes to.
+struct SendKernel {
+  Place place;
+  Route route;
+  const char* x;
+  size_t row_bytes;
+  const float* scales;      // null: there are none
+  const int64_t* topk_idx;  // null: only x and scales travel (the route is used again)
+  const float* topk_weights;
+  const Origin* origins;   // of the tokens; null: they are the caller's own
+  const int32_t* verdict;  // of this dispatch; null: known to be well
+  bool fill;               // mark the rows past those that come: for a receiver that does not know how many come
+
+  CAUSEWAY_DEVICE void operator()() const {
+    const bool sends = !verdict || *verdict == 0;
+    const Lanes lanes{};
+    const TeamView& team = place.view();
+    const HopPlaces there = hop_places(place.limits);
+    if (sends)
+      for (int t = worker(); t < route.tokens; t += workers()) send(lanes, team, there, t);
+    if (!fill) return;
+    const size_t topk = size_t(route.topk), end = size_t(place.limits.recv_tokens) * topk;
+    auto* numbers = reinterpret_cast<int64_t*>(place.region + there.topk);
+    auto* weights = reinterpret_cast<float*>(place.region + there.weights);
+    const size_t first = size_t(route.recv_prefix[team.pes - 1]) * topk;
+    for (size_t i = first + size_t(worker()) * lanes.size() + lanes.rank(); i < end;
+         i += size_t(workers()) * lanes.size()) {
+      numbers[i] = -1;
+      weights[i] = 0.0f;
+    }
+  }
+
+ private:
+  /// Where a token lies at a rank, or -1.
+  CAUSEWAY_DEVICE int slot_at(int ranks, int t, int rank) const {
+    const int32_t position = route.position[size_t(t) * size_t(ranks) + size_t(rank)];
+    return position < 0 ? -1 : route.send_offset[rank] + position;
+  }
+
+  CAUSEWAY_DEVICE void send(Lanes lanes, const TeamView& team, const HopPlaces& there, int t) const {
+    send_row(lanes, team, there, t);
+    const size_t scale_bytes = row_bytes / size_t(kScaleBlock) * sizeof(float);  // FP8: one byte an element
+    for (int rank = 0; rank < team.pes && (scales || topk_idx); ++rank) {
+      const int slot = slot_at(team.pes, t, rank);
+      if (slot < 0) continue;
+      char* region = place.of_rank(place.region, rank);
+      if (scales)
+        copy(lanes, Towards::peer, region + there.scales + size_t(slot) * scale_bytes,
+             reinterpret_cast<const char*>(scales) + size_t(t) * scale_bytes, scale_bytes);
+      if (topk_idx) send_topk(lanes, region, there, size_t(slot), t, rank, team);
+    }
+  }
+
+  CAUSEWAY_DEVICE void send_row(Lanes lanes, const TeamView& team, const HopPlaces& there, int t) const {
+    fan_out(lanes, Towards::peer, x + size_t(t) * row_bytes, row_bytes, [&](auto store) {
+      for (int k = 0; k < team.pes; ++k) {
+        const int rank = (team.pe + k) % team.pes, slot = slot_at(team.pes, t, rank);
+        if (slot >= 0) store(place.of_rank(place.region, rank) + there.x + size_t(slot) * row_bytes);
+      }
+    });
+  }
+
+  CAUSEWAY_DEVICE void send_topk(Lanes lanes, char* region, const HopPlaces& there, size_t slot, int t, int rank,
+                                 const TeamView& team) const {
+    const int local = route.experts / team.pes;
+    const size_t topk = size_t(route.topk);
+    for (size_t k = lanes.rank(); k < topk; k += lanes.size()) {
+      const int64_t expert = topk_idx[size_t(t) * topk + k];
+      const bool here = rank_of_expert(expert, route.experts, team.pes) == rank;
+      const int64_t number = here ? expert - int64_t(rank) * local : -1;
+      machine::store_peer(reinterpret_cast<int64_t*>(region + there.topk) + slot * topk + k, number);
+      const float weight = here && topk_weights ? topk_weights[size_t(t) * topk + k] : 0.0f;
+      machine::store_peer(reinterpret_cast<float*>(region + there.weights) + slot * topk + k, weight);
+    }
+    if (!leads(lanes)) return;
+    const Origin origin = origins ? origins[t] : Origin{place.buffer_rank(team.pe), t};
+    machine::store_peer(reinterpret_cast<Origin*>(region + there.origin) + slot, origin);
+  }
+};
+
+/// What combine is to take from this rank, into symmetric memory.
+struct HandOverKernel {
+  Place place;
+  Route route;
+  const char* x;  // null: it lies there already
+  size_t row_bytes;
+  const float* weights;  // null: none
+  CAUSEWAY_DEVICE void operator()() const {
+    const Lanes lanes{};
+    const HopPlaces here = hop_places(place.limits);
+    const int tokens = route.recv_prefix[place.view().pes - 1];
+    const size_t bytes = size_t(route.topk) * sizeof(float);
+    for (int t = worker(); t < tokens; t += workers()) {
+      if (x)
+        copy(lanes, Towards::self, place.region + here.back + size_t(t) * row_bytes, x + size_t(t) * row_bytes,
+             row_bytes);
+      if (weights)
+        copy(lanes, Towards::self, place.region + here.back_weights + size_t(t) * bytes,
+             weights + size_t(t) * size_t(route.topk), bytes);
+    }
+  }
+};
+
+/// Sums of what the ranks of a token's experts have handed over.
+struct PullKernel {
+  Place place;
+  Route route;
+  __nv_bfloat16* out;
+  float* out_weights;  // null: not wanted
+  const __nv_bfloat16* bias[2];
+
+  CAUSEWAY_DEVICE void operator()() const {
+    const Lanes lanes{};
+    const TeamView& team = place.view();
+    for (int rank = 0; rank < team.pes; ++rank)
+      if (place.verdicts()[rank] != 0) return;
+    const HopPlaces there = hop_places(place.limits);
+    for (int t = worker(); t < route.tokens; t += workers()) {
+      const int32_t* position = route.position + size_t(t) * size_t(team.pes);
+      pull_row(lanes, team, there, t, position);
+      if (out_weights) pull_weights(lanes, team, there, t, position);
+    }
+  }
+
+ private:
+  CAUSEWAY_DEVICE void pull_row(Lanes lanes, const TeamView& team, const HopPlaces& there, int t,
+                                const int32_t* position) const {
+    const int packs = route.hidden / 8;
+    const size_t row_bytes = size_t(route.hidden) * 2, own = size_t(t) * row_bytes;
+    for (int base = 0; base < packs; base += PackSum::stride(lanes)) {
+      PackSum sum(lanes, base, packs);
+      for (int rank = 0; rank < team.pes; ++rank) {
+        if (position[rank] < 0) continue;
+        const size_t slot = size_t(route.send_offset[rank] + position[rank]);
+        sum.add(place.of_rank(place.region, rank) + there.back + slot * row_bytes, 1.0f);
+      }
+      for (const __nv_bfloat16* more : bias)
+        if (more) sum.add(reinterpret_cast<const char*>(more) + own, 1.0f);
+      sum.store(reinterpret_cast<char*>(out) + own);
+    }
+  }
+
+  CAUSEWAY_DEVICE void pull_weights(Lanes lanes, const TeamView& team, const HopPlaces& there, int t,
+                                    const int32_t* position) const {
+    const size_t topk = size_t(route.topk);
+    for (size_t k = lanes.rank(); k < topk; k += lanes.size()) {
+      float sum = 0;
+      for (int rank = 0; rank < team.pes; ++rank) {
+        if (position[rank] < 0) continue;
+        const size_t slot = size_t(route.send_offset[rank] + position[rank]);
+        const char* from = place.of_rank(place.region, rank) + there.back_weights;
+        sum += machine::load_peer(reinterpret_cast<const float*>(from) + slot * topk + k);
+      }
+      out_weights[size_t(t) * topk + k] = sum;
+    }
+  }
+};
+
+/// Everyone meets; what was written before is visible after.
+struct MeetKernel {
+  Place place;
+  CAUSEWAY_DEVICE void operator()() const { sync(place.world, "moe", KernelGroup{}, place.view()); }
+};
+
+/// The same, and everyone learns what ails the others. The verdicts of the last such meeting must have been consumed.
+struct ConcludeKernel {
+  Place place;
+  int32_t verdict;   // what ails the caller's arguments
+  bool has_earlier;  // there is a hop before, whose verdicts go on
+  Place earlier;
+  CAUSEWAY_DEVICE void operator()() const {
+    const KernelGroup group{};
+    const TeamView& team = place.view();
+    int32_t ails = verdict;
+    for (int i = 0; has_earlier && i < earlier.view().pes; ++i)
+      if (ails == 0) ails = earlier.verdicts()[i];
+    for (int r = int(group.rank()); r < team.pes; r += int(group.size()))
+      machine::store_peer(place.of_rank(place.verdicts() + team.pe, r), ails);
+    sync(place.world, "moe", group, team);
+    if (!leads(group)) return;
+    for (int r = 0; r < team.pes; ++r)
+      if (place.verdicts()[r] != 0 && verdict == 0) return report_verdict(place.world, "moe", place.verdicts()[r]);
+  }
+};
+
+}  // namespace causeway::moe
