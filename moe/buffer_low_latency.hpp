@@ -60,9 +60,8 @@ std::shared_ptr<LowLatencyHandle> Buffer::low_latency_dispatch(const void* x, co
 
   LowLatencyPlace place = self.low_place;
   place.route = handle->route;
-  self.run_low(LowLatencySend{place, static_cast<const __nv_bfloat16*>(x), topk_idx, tokens, topk, hidden,
-                              scaling_of(cast), wrong != nullptr},
-               stream);
+  const LowLatencySend send{place,  static_cast<const __nv_bfloat16*>(x), topk_idx, tokens, topk, hidden, scaling_of(cast),
+                            wrong != nullptr};
   const LowLatencyReceive receive{place,
                                   hidden,
                                   scaling_of(cast),
@@ -73,12 +72,11 @@ std::shared_ptr<LowLatencyHandle> Buffer::low_latency_dispatch(const void* x, co
                                   out.layout_range,
                                   out.recv_total,
                                   out.wait_ns};
-  ReceiveHook run = [&self, receive, handle](cudaStream_t on) { self.run_low(receive, on); };
-  if (hook && !wrong) {
-    *hook = std::move(run);
-  } else {
-    run(stream);
-  }
+  self.run_low(send, stream);
+  if (hook && !wrong)
+    *hook = [&self, receive, handle](cudaStream_t on) { self.run_low(receive, on); };
+  else
+    self.run_low(receive, stream);
   if (wrong) std::rethrow_exception(wrong);
   return handle;
 }
@@ -96,17 +94,15 @@ void Buffer::low_latency_combine(const void* x, const int64_t* topk_idx, const f
   });
   LowLatencyPlace place = self.low_place;
   place.route = handle.route;
-  self.run_low(LowLatencyReturn{place, static_cast<const __nv_bfloat16*>(x), topk_idx, topk_weights, handle.tokens,
-                                handle.topk, handle.hidden, wrong != nullptr},
-               stream);
+  const LowLatencyReturn send{place,         static_cast<const __nv_bfloat16*>(x), topk_idx, topk_weights, handle.tokens, handle.topk,
+                              handle.hidden, wrong != nullptr};
   const LowLatencySum sum{place,       topk_idx, handle.tokens, handle.topk, handle.hidden,
                           wrong ? nullptr : static_cast<__nv_bfloat16*>(out)};
-  ReceiveHook run = [&self, sum, memory = handle.memory](cudaStream_t on) { self.run_low(sum, on); };
-  if (hook && !wrong) {
-    *hook = std::move(run);
-  } else {
-    run(stream);
-  }
+  self.run_low(send, stream);
+  if (hook && !wrong)
+    *hook = [&self, sum, memory = handle.memory](cudaStream_t on) { self.run_low(sum, on); };
+  else
+    self.run_low(sum, stream);
   if (wrong) std::rethrow_exception(wrong);
 }
 

@@ -209,14 +209,14 @@ void Buffer::combine(const Results& in, const Handle& handle, void* out, float* 
   self.inside->meet(stream);  // everyone has pulled what was handed over last
   self.inside->hand_over(handle.routes[1], x, in.weights, verdict, nullptr, stream);
   if (!self.rail) {
-    if (!wrong) self.inside->pull(first, out, out_weights, in.bias, stream);
+    if (!wrong) self.inside->pull(first, x, out, out_weights, in.bias, stream);
   } else {
     self.rail->meet(stream);
     const HopPlaces at = self.rail->places();
-    self.inside->pull(handle.routes[1], self.rail->at(at.back), reinterpret_cast<float*>(self.rail->at(at.back_weights)),
+    self.inside->pull(handle.routes[1], x, self.rail->at(at.back), reinterpret_cast<float*>(self.rail->at(at.back_weights)),
                       {nullptr, nullptr}, stream);
     self.rail->hand_over(first, nullptr, nullptr, verdict, &*self.inside, stream);
-    if (!wrong) self.rail->pull(first, out, out_weights, in.bias, stream);
+    if (!wrong) self.rail->pull(first, nullptr, out, out_weights, in.bias, stream);
   }
   if (wrong) std::rethrow_exception(wrong);
 }

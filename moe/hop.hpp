@@ -41,6 +41,13 @@ class SymmetricMemory {
   char* bytes_;
 };
 
+/// What the caller's kernels know of a team.
+inline TeamView view_of(const DeviceWorld& world, int team) {
+  TeamView view;
+  machine_host::copy(&view, world.teams + team, sizeof view);
+  return view;
+}
+
 /// The tokens of a dispatch and how this rank takes part.
 struct HopInput {
   Tokens tokens;
@@ -56,7 +63,7 @@ class Hop {
   /// Collective over the world. `first` and `stride`: the buffer's ranks of the team's members.
   Hop(const DeviceWorld& world, int team, const Limits& limits, int first, int stride, int blocks)
       : region_(hop_places(limits).bytes, "a hop of a MoE buffer (recv_tokens_max rows of hidden_max)"),
-        place_{world, team, limits, region_.get(), first, stride},
+        place_{world, view_of(world, team), limits, region_.get(), first, stride},
         blocks_(blocks) {
     const size_t experts = size_t(limits.experts), ranks = size_t(limits.ranks);
     const size_t words = size_t(workers_of(blocks)) * ranks + ranks + experts + 2;
@@ -123,8 +130,10 @@ class Hop {
       run(HandOverKernel{place_, route, static_cast<const char*>(x), size_t(route.hidden) * 2, weights}, blocks_, stream);
     conclude(verdict, earlier, stream);
   }
-  void pull(const Route& route, void* out, float* out_weights, const void* const (&bias)[2], cudaStream_t stream) {
-    run(PullKernel{place_, route, static_cast<__nv_bfloat16*>(out), out_weights,
+  /// x as in hand_over().
+  void pull(const Route& route, const void* x, void* out, float* out_weights, const void* const (&bias)[2],
+            cudaStream_t stream) {
+    run(PullKernel{place_, route, static_cast<const char*>(x), static_cast<__nv_bfloat16*>(out), out_weights,
                    {static_cast<const __nv_bfloat16*>(bias[0]), static_cast<const __nv_bfloat16*>(bias[1])}},
         blocks_, stream);
   }

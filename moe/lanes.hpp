@@ -88,35 +88,39 @@ CAUSEWAY_DEVICE void fan_out(Lanes lanes, Towards towards, const char* from, siz
 #endif
 }
 
-/// Sums of packs of eight elements of rows, in float: a lane's packs i, i + step, ... below `end`.
-struct PackSum {
-  static constexpr int kPacks = kInFlight > 1 ? 4 : 1;
-  int i, step, end;
-  float sum[kPacks][8] = {};
-  CAUSEWAY_DEVICE PackSum(Lanes lanes, int base, int all)
-      : i(base + int(lanes.rank())), step(int(lanes.size())), end(all) {}
+/// Sums of packs of eight elements of rows, in float: a lane's packs i, i + step, ... below `end`, kPacks of them at a time.
+class PackSum {
+ public:
+  CAUSEWAY_DEVICE PackSum(Lanes lanes, int base, int end)
+      : i_(base + int(lanes.rank())), step_(int(lanes.size())), end_(end) {}
   /// How far the lanes get at a time.
   CAUSEWAY_DEVICE static int stride(Lanes lanes) { return kPacks * int(lanes.size()); }
+
   CAUSEWAY_DEVICE void add(const char* row, float weight) {
     Eight held[kPacks];
     CAUSEWAY_UNROLL
     for (int j = 0; j < kPacks; ++j)
-      if (i + j * step < end) held[j] = machine::load_peer16<Eight>(row + size_t(i + j * step) * sizeof(Eight));
+      if (i_ + j * step_ < end_) held[j] = machine::load_peer16<Eight>(row + size_t(i_ + j * step_) * sizeof(Eight));
     CAUSEWAY_UNROLL
     for (int j = 0; j < kPacks; ++j)
-      if (i + j * step < end)
-        for (int k = 0; k < 8; ++k) sum[j][k] += weight * static_cast<float>(held[j].value[k]);
+      if (i_ + j * step_ < end_)
+        for (int k = 0; k < 8; ++k) sum_[j][k] += weight * static_cast<float>(held[j].value[k]);
   }
   /// Rounded once, to a row of any rank.
   CAUSEWAY_DEVICE void store(char* row) const {
     CAUSEWAY_UNROLL
     for (int j = 0; j < kPacks; ++j) {
-      if (i + j * step >= end) continue;
+      if (i_ + j * step_ >= end_) continue;
       Eight eight;
-      for (int k = 0; k < 8; ++k) eight.value[k] = static_cast<__nv_bfloat16>(sum[j][k]);
-      machine::store_peer16(row + size_t(i + j * step) * sizeof(Eight), eight);
+      for (int k = 0; k < 8; ++k) eight.value[k] = static_cast<__nv_bfloat16>(sum_[j][k]);
+      machine::store_peer16(row + size_t(i_ + j * step_) * sizeof(Eight), eight);
     }
   }
+
+ private:
+  static constexpr int kPacks = kInFlight > 1 ? 4 : 1;
+  int i_, step_, end_;
+  float sum_[kPacks][8] = {};
 };
 
 /// Eight values as e4m3, each times `factor`.

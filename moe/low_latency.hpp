@@ -85,16 +85,17 @@ struct LowLatencyRoute {
 /// What every kernel of the mode gets.
 struct LowLatencyPlace {
   DeviceWorld world;
-  int team;
+  TeamView team;  // a copy: it does not change as long as the team lives
   LowLatencyLimits limits;
   char* region;
   LowLatencyState* state;
   int32_t* counts;  // own memory: by expert, tokens of this rank
+  int32_t* begins;  // own memory: by block, own expert and source rank: its first row in a receive
   uint32_t* mask;   // own memory: by rank, not zero for one that is masked
   uint64_t timeout_ns;  // after which a rank is masked; 0: never
   LowLatencyRoute route;
 
-  CAUSEWAY_DEVICE const TeamView& view() const { return world.teams[team]; }
+  CAUSEWAY_DEVICE const TeamView& view() const { return team; }
   template <class T>
   CAUSEWAY_DEVICE T* of_rank(T* local, int rank) const {
     return at(world, local, world_pe(view(), rank));
@@ -200,14 +201,14 @@ CAUSEWAY_DEVICE void raise_flags(const LowLatencyPlace& place, KernelGroup group
   const LowLatencyPlaces places = low_latency_places(place.limits);
   char* set = place.set(n) + (kind == kDispatch ? places.dispatch_flags : places.combine_flags);
   uint64_t* flag = reinterpret_cast<uint64_t*>(set) + place.view().pe;
-  machine::fence_acq_rel_sys();
+  if (int(group.rank()) < place.limits.ranks) machine::fence_acq_rel_sys();  // (dear: not by threads that store nothing)
   for (int r = int(group.rank()); r < place.limits.ranks; r += int(group.size()))
     if (!place.masked(r)) machine::store_relaxed_sys(place.of_rank(flag, r), 2 * n + (bad ? 1 : 0));
 }
 
 /// Tells all peers that this rank is through with set n. All threads of the block call it.
 CAUSEWAY_DEVICE void give_credits(const LowLatencyPlace& place, KernelGroup group, Kind kind, uint64_t n) {
-  machine::fence_acq_rel_sys();
+  if (int(group.rank()) < place.limits.ranks) machine::fence_acq_rel_sys();
   for (int r = int(group.rank()); r < place.limits.ranks; r += int(group.size()))
     if (!place.masked(r)) machine::store_relaxed_sys(place.of_rank(place.done(kind, n, place.view().pe), r), n);
 }

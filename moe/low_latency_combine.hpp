@@ -100,13 +100,13 @@ struct LowLatencyReturn {
   CAUSEWAY_DEVICE void finish(KernelGroup group, uint64_t n) const {
     for (int r = int(group.rank()); r < place.limits.ranks; r += int(group.size()))
       machine::store_relaxed_sys(place.route.outcome + kCombine * place.limits.ranks + r, 0u);
+    if (leads(group)) {
+      place.state->operations[kCombine] = n;
+      place.state->through[kCombine] = 0;
+      place.route.operation[kCombine] = n;
+      place.route.through[kCombine] = 0;
+    }
     detail::raise_flags(place, group, kCombine, n, bad);
-    group.sync();
-    if (!leads(group)) return;
-    place.state->operations[kCombine] = n;
-    place.state->through[kCombine] = 0;
-    place.route.operation[kCombine] = n;
-    place.route.through[kCombine] = 0;
   }
 };
 
@@ -118,9 +118,9 @@ struct LowLatencySum {
   __nv_bfloat16* out;  // null: the caller's arguments were bad
 
   CAUSEWAY_DEVICE void operator()() const {
+    const uint64_t n = place.route.operation[kCombine];
     const KernelGroup group{};
     const Lanes lanes{};
-    const uint64_t n = place.route.operation[kCombine];
     const LowLatencyPlaces places = low_latency_places(place.limits);
     const auto* flags = reinterpret_cast<const uint64_t*>(place.set(n) + places.combine_flags);
     detail::wait_for_flags(place, group, kCombine, flags, n, nullptr);

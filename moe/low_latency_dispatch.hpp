@@ -19,8 +19,8 @@ struct LowLatencySend {
     const KernelGroup group{};
     const Lanes lanes{};
     const uint64_t n = place.state->operations[kDispatch] + 1;
-    for (int e = worker(); e < place.limits.experts; e += workers()) count(lanes, e);
     detail::wait_for_credits(place, group, kDispatch, n);
+    for (int e = worker(); e < place.limits.experts; e += workers()) place_rows(lanes, e, n);
     const int parts = parts_of(tokens);
     for (int unit = worker(); unit < tokens * parts; unit += workers()) {
       const int t = unit / parts, part = unit % parts;
@@ -36,52 +36,49 @@ struct LowLatencySend {
   }
 
  private:
-  CAUSEWAY_DEVICE void count(Lanes lanes, int expert) const {
+  CAUSEWAY_DEVICE Header* header_place(int t, uint64_t n) const {
+    const LowLatencyPlaces places = low_latency_places(place.limits);
+    return reinterpret_cast<Header*>(place.set(n) + places.headers +
+                                     place.message(place.view().pe, t) * places.header_bytes);
+  }
+
+  /// Tells an expert's rank which of its rows each token that names it becomes: the first, the second, and so on.
+  CAUSEWAY_DEVICE void place_rows(Lanes lanes, int expert, uint64_t n) const {
+    const int local = place.local_experts(), rank = expert / local, choices = tokens * topk;
+    const bool masked = place.masked(rank);
     int32_t rows = 0;
-    for (int i = 0; i < tokens * topk; i += int(lanes.size())) {
-      const int own = i + int(lanes.rank());
-      rows += bits_set(ballot(lanes, own < tokens * topk && topk_idx[own] == expert));
+    for (int base = 0; base < choices; base += kInFlight * int(lanes.size())) {
+      int64_t seen[kInFlight];
+      const auto at = [&](int j) { return base + j * int(lanes.size()) + int(lanes.rank()); };
+      CAUSEWAY_UNROLL
+      for (int j = 0; j < kInFlight; ++j) seen[j] = at(j) < choices ? topk_idx[at(j)] : -1;
+      CAUSEWAY_UNROLL
+      for (int j = 0; j < kInFlight; ++j) {
+        const bool named = seen[j] == expert;
+        const uint32_t all = ballot(lanes, named);
+        if (named && !masked)
+          machine::store_peer(place.of_rank(header_place(at(j) / topk, n)->choice + at(j) % topk, rank),
+                              Header::Choice{expert % local, rows + bits_set(all & bits_below(lanes))});
+        rows += bits_set(all);
+      }
     }
     if (leads(lanes)) place.counts[expert] = rows;
   }
 
-  /// The row of each choice: how often the tokens before this one, and its choices before this one, name the same expert.
+  /// The rest of the headers: the operation, and the choices that are not for the rank.
   CAUSEWAY_DEVICE void send_header(Lanes lanes, const Targets& targets, int t, uint64_t n) const {
-    constexpr int kAtOnce = 8;
-    const LowLatencyPlaces places = low_latency_places(place.limits);
-    char* header = place.set(n) + places.headers + place.message(place.view().pe, t) * places.header_bytes;
-    for (int first = 0; first < topk; first += kAtOnce) {
-      int64_t expert[kAtOnce];
-      int32_t row[kAtOnce] = {};
-      CAUSEWAY_UNROLL
-      for (int j = 0; j < kAtOnce; ++j) expert[j] = first + j < topk ? targets.topk_idx[first + j] : -1;
-      for (int i = 0; i < t * topk + first + kAtOnce; i += int(lanes.size())) {
-        const int own = i + int(lanes.rank());
-        const int64_t seen = own < (t + 1) * topk ? topk_idx[own] : -2;
-        CAUSEWAY_UNROLL
-        for (int j = 0; j < kAtOnce; ++j)
-          row[j] += bits_set(ballot(lanes, own < t * topk + first + j && seen == expert[j]));
-      }
-      CAUSEWAY_UNROLL
-      for (int j = 0; j < kAtOnce; ++j) {
-        if (first + j >= topk) continue;
-        const int rank = rank_of_expert(expert[j], place.limits.experts, place.limits.ranks);
-        if (rank < 0 && expert[j] != -1 && leads(lanes)) machine::store_relaxed_sys(&place.state->bad_index, 1u);
-        tell(lanes, targets, header, first + j, rank, int32_t(expert[j] % place.local_experts()), row[j]);
-      }
-    }
-    for (int r = 0; r < place.limits.ranks; ++r)
-      if (targets.has(lanes, r) && leads(lanes))
-        machine::store_peer(place.of_rank(reinterpret_cast<uint64_t*>(header), r), n * Header::kChoices + uint64_t(topk));
-  }
-
-  CAUSEWAY_DEVICE void tell(Lanes lanes, const Targets& targets, char* header, int k, int rank, int32_t expert,
-                            int32_t row) const {
+    Header* header = header_place(t, n);
     for (int r = 0; r < place.limits.ranks; ++r) {
-      if (!targets.has(lanes, r) || !leads(lanes)) continue;
-      const Header::Choice choice = r == rank ? Header::Choice{expert, row} : Header::Choice{-1, 0};
-      machine::store_peer(place.of_rank(reinterpret_cast<Header*>(header)->choice + k, r), choice);
+      if (!targets.has(lanes, r)) continue;
+      Header* there = place.of_rank(header, r);
+      for (int k = int(lanes.rank()); k < topk; k += int(lanes.size()))
+        if (rank_of_expert(targets.topk_idx[k], place.limits.experts, place.limits.ranks) != r)
+          machine::store_peer(there->choice + k, Header::Choice{-1, 0});
+      if (leads(lanes)) machine::store_peer(&there->operation, n * Header::kChoices + uint64_t(topk));
     }
+    for (int k = int(lanes.rank()); k < topk; k += int(lanes.size()))
+      if (targets.topk_idx[k] < -1 || targets.topk_idx[k] >= place.limits.experts)
+        machine::store_relaxed_sys(&place.state->bad_index, 1u);
   }
 
   CAUSEWAY_DEVICE char* row_place(int t, uint64_t n) const {
@@ -151,14 +148,16 @@ struct LowLatencySend {
                             place.counts[e]);
     for (int r = int(group.rank()); r < place.limits.ranks; r += int(group.size()))
       machine::store_relaxed_sys(place.route.outcome + kDispatch * place.limits.ranks + r, 0u);
-    detail::raise_flags(place, group, kDispatch, n, bad || machine::load_relaxed_sys(&place.state->bad_index) != 0);
+    const bool wrong = bad || machine::load_relaxed_sys(&place.state->bad_index) != 0;
     group.sync();
-    if (!leads(group)) return;
-    place.state->operations[kDispatch] = n;
-    place.state->through[kDispatch] = 0;
-    place.state->bad_index = 0;
-    place.route.operation[kDispatch] = n;
-    place.route.through[kDispatch] = 0;
+    if (leads(group)) {
+      place.state->operations[kDispatch] = n;
+      place.state->through[kDispatch] = 0;
+      place.state->bad_index = 0;
+      place.route.operation[kDispatch] = n;
+      place.route.through[kDispatch] = 0;
+    }
+    detail::raise_flags(place, group, kDispatch, n, wrong);
   }
 };
 
@@ -174,15 +173,14 @@ struct LowLatencyReceive {
   int64_t* wait_ns;
 
   CAUSEWAY_DEVICE void operator()() const {
-    const KernelGroup group{};
     const uint64_t n = place.route.operation[kDispatch];
+    const KernelGroup group{};
     const LowLatencyPlaces places = low_latency_places(place.limits);
     const auto* flags = reinterpret_cast<const uint64_t*>(place.set(n) + places.dispatch_flags);
     detail::wait_for_flags(place, group, kDispatch, flags, n, wait_ns);
-    if (machine::block_in_grid() == 0) {
-      if (leads(group)) detail::report_bad(place, "low_latency_dispatch", kDispatch, flags);
-      if (x) sum_up(group, flags, places, n);
-    }
+    if (machine::block_in_grid() == 0 && leads(group))
+      detail::report_bad(place, "low_latency_dispatch", kDispatch, flags);
+    if (x) find_begins(group, flags, places, n);
     const int messages = place.limits.ranks * place.limits.tokens, parts = parts_of(messages);
     for (int unit = worker(); x && unit < messages * parts; unit += workers())
       receive(places, flags, n, unit / parts, unit % parts, parts);
@@ -191,39 +189,39 @@ struct LowLatencyReceive {
   }
 
  private:
-  /// Rows of the own expert that come from ranks below `end`.
-  CAUSEWAY_DEVICE int32_t rows_before(const uint64_t* flags, const LowLatencyPlaces& places, uint64_t n, int expert,
-                                      int end) const {
-    const auto* counts = reinterpret_cast<const int32_t*>(place.set(n) + places.counts) +
-                         size_t(expert) * size_t(place.limits.ranks);
-    int32_t all = 0;
-    for (int r = 0; r < end; ++r)
-      if (detail::came(place, kDispatch, flags, r)) all += machine::load_peer(counts + r);
-    return all;
+  CAUSEWAY_DEVICE int32_t* begins() const {
+    return place.begins + size_t(machine::block_in_grid()) * size_t(place.limits.experts);
   }
 
-  CAUSEWAY_DEVICE void sum_up(KernelGroup group, const uint64_t* flags, const LowLatencyPlaces& places,
-                              uint64_t n) const {
+  /// Where the rows of each source begin among those of each own expert: those of the ranks before it come first.
+  CAUSEWAY_DEVICE void find_begins(KernelGroup group, const uint64_t* flags, const LowLatencyPlaces& places,
+                                   uint64_t n) const {
     const int ranks = place.limits.ranks;
-    for (int e = int(group.rank()); e < place.local_experts(); e += int(group.size())) {
-      const int32_t all = rows_before(flags, places, n, e, ranks);
-      recv_count[e] = all;
-      if (recv_total) recv_total[e] += all;
-      for (int r = 0; layout_range && r < ranks; ++r) {
-        const int32_t begin = rows_before(flags, places, n, e, r);
-        const int32_t rows = rows_before(flags, places, n, e, r + 1) - begin;
-        layout_range[size_t(e) * size_t(ranks) + size_t(r)] = int64_t(begin) << 32 | rows;
+    const auto* counts = reinterpret_cast<const int32_t*>(place.set(n) + places.counts);
+    for (int pair = int(group.rank()); pair < place.limits.experts; pair += int(group.size())) {
+      const int expert = pair / ranks, source = pair % ranks;
+      int32_t before = 0, own = 0;
+      for (int r = 0; r <= source; ++r) {
+        before += own;
+        const int32_t said = machine::load_peer(counts + expert * ranks + r);
+        own = detail::came(place, kDispatch, flags, r) ? said : 0;
       }
+      begins()[pair] = before;
+      if (machine::block_in_grid() != 0) continue;
+      if (layout_range) layout_range[pair] = int64_t(before) << 32 | own;
+      if (source != ranks - 1) continue;
+      recv_count[expert] = before + own;
+      if (recv_total) recv_total[expert] += before + own;
     }
+    group.sync();
   }
 
   /// The row of x for a choice of a message, or -1.
-  CAUSEWAY_DEVICE int32_t row_of(const uint64_t* flags, const LowLatencyPlaces& places, uint64_t n, int source,
-                                 const Header* header, int k) const {
+  CAUSEWAY_DEVICE int32_t row_of(int source, const Header* header, int k) const {
     const auto choice = machine::load_peer(header->choice + k);
     if (choice.expert < 0) return -1;
     const int rows = place.limits.ranks * place.limits.tokens;
-    const int32_t within = rows_before(flags, places, n, choice.expert, source) + choice.row;
+    const int32_t within = begins()[choice.expert * place.limits.ranks + source] + choice.row;
     return within < rows ? choice.expert * rows + within : -1;
   }
 
@@ -237,10 +235,10 @@ struct LowLatencyReceive {
     const bool there = said / Header::kChoices == n;
     const int topk = there ? int(said % Header::kChoices) : 0;
     const int own = int(lanes.rank());
-    const int32_t mine = own < topk ? row_of(flags, places, n, source, header, own) : -1;
+    const int32_t mine = own < topk ? row_of(source, header, own) : -1;
     const auto row = [&](int k) {
       if (kLanesPerScale > 1) return from_lane(lanes, mine, unsigned(k));
-      return k < topk ? row_of(flags, places, n, source, header, k) : -1;
+      return k < topk ? row_of(source, header, k) : -1;
     };
     int32_t* keep = place.route.row_of_choice + size_t(message) * size_t(place.limits.topk);
     for (int k = 0; part == 0 && k < place.limits.topk; ++k) {
@@ -260,25 +258,27 @@ struct LowLatencyReceive {
         if (at >= 0) store(x + size_t(at) * bytes + skip);
       }
     });
-    if (scaling == Scaling::none || part != 0) return;
-    for (int k = 0; k < topk; ++k) {
-      const int32_t at = row(k);
-      if (at >= 0) spread_scales(lanes, reinterpret_cast<const float*>(from + hidden), at);
+    if (scaling == Scaling::none) return;
+    const Run blocks = part_of(hidden / kScaleBlock, part, parts);
+    for (int base = blocks.begin; base < blocks.end; base += int(lanes.size())) {
+      const int b = base + int(lanes.rank());
+      const float scale = b < blocks.end ? machine::load_peer(reinterpret_cast<const float*>(from + hidden) + b) : 0;
+      for (int k = 0; k < topk; ++k) {
+        const int32_t at = row(k);
+        if (at >= 0 && b < blocks.end) store_scale(at, b, scale);
+      }
     }
   }
 
-  /// The scales of a row, which are a column of the expert's matrix.
-  CAUSEWAY_DEVICE void spread_scales(Lanes lanes, const float* from, int32_t at) const {
+  /// The scales of a row are a column of the expert's matrix.
+  CAUSEWAY_DEVICE void store_scale(int32_t at, int b, float scale) const {
     const int rows = place.limits.ranks * place.limits.tokens, blocks = hidden / kScaleBlock;
     const size_t expert = size_t(at / rows), row = size_t(at % rows);
-    for (int b = int(lanes.rank()); b < blocks; b += int(lanes.size())) {
-      const float scale = machine::load_peer(from + b);
-      if (scaling == Scaling::exponent) {  // four to a word, each word one element of the matrix
-        const size_t word = (expert * size_t(blocks / 4) + size_t(b / 4)) * size_t(rows) + row;
-        reinterpret_cast<uint8_t*>(scales)[word * 4 + size_t(b % 4)] = exponent_of(scale);
-      } else {
-        reinterpret_cast<float*>(scales)[(expert * size_t(blocks) + size_t(b)) * size_t(rows) + row] = scale;
-      }
+    if (scaling == Scaling::exponent) {  // four to a word, each word one element of the matrix
+      const size_t word = (expert * size_t(blocks / 4) + size_t(b / 4)) * size_t(rows) + row;
+      reinterpret_cast<uint8_t*>(scales)[word * 4 + size_t(b % 4)] = exponent_of(scale);
+    } else {
+      reinterpret_cast<float*>(scales)[(expert * size_t(blocks) + size_t(b)) * size_t(rows) + row] = scale;
     }
   }
 };

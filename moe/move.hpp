@@ -85,7 +85,7 @@ struct SendKernel {
   }
 };
 
-/// What combine is to take from this rank, into symmetric memory.
+/// What combine is to take from this rank, into symmetric memory. The rank's own tokens' rows it takes from where they are.
 struct HandOverKernel {
   Place place;
   Route route;
@@ -95,10 +95,11 @@ struct HandOverKernel {
   CAUSEWAY_DEVICE void operator()() const {
     const Lanes lanes{};
     const HopPlaces here = hop_places(place.limits);
-    const int tokens = route.recv_prefix[place.view().pes - 1];
+    const int me = place.view().pe, tokens = route.recv_prefix[place.view().pes - 1];
+    const int own_begin = me == 0 ? 0 : route.recv_prefix[me - 1], own_end = route.recv_prefix[me];
     const size_t bytes = size_t(route.topk) * sizeof(float);
     for (int t = worker(); t < tokens; t += workers()) {
-      if (x)
+      if (x && (t < own_begin || t >= own_end))
         copy(lanes, Towards::self, place.region + here.back + size_t(t) * row_bytes, x + size_t(t) * row_bytes,
              row_bytes);
       if (weights)
@@ -112,6 +113,7 @@ struct HandOverKernel {
 struct PullKernel {
   Place place;
   Route route;
+  const char* x;  // the caller's own rows; null: where all have been handed over
   __nv_bfloat16* out;
   float* out_weights;  // null: not wanted
   const __nv_bfloat16* bias[2];
@@ -139,7 +141,8 @@ struct PullKernel {
       for (int rank = 0; rank < team.pes; ++rank) {
         if (position[rank] < 0) continue;
         const size_t slot = size_t(route.send_offset[rank] + position[rank]);
-        sum.add(place.of_rank(place.region, rank) + there.back + slot * row_bytes, 1.0f);
+        const char* rows = x && rank == team.pe ? x : place.of_rank(place.region, rank) + there.back;
+        sum.add(rows + slot * row_bytes, 1.0f);
       }
       for (const __nv_bfloat16* more : bias)
         if (more) sum.add(reinterpret_cast<const char*>(more) + own, 1.0f);

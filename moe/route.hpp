@@ -12,11 +12,11 @@ namespace causeway::moe {
 /// What every kernel of a hop gets.
 struct Place {
   DeviceWorld world;
-  int team;  // slot of world.teams
+  TeamView team;  // a copy: it does not change as long as the team lives
   Limits limits;
   char* region;                 // symmetric
   int rank_first, rank_stride;  // this hop's rank i is the buffer's rank first + i * stride
-  CAUSEWAY_DEVICE const TeamView& view() const { return world.teams[team]; }
+  CAUSEWAY_DEVICE const TeamView& view() const { return team; }
   /// The same place in the memory of a rank.
   template <class T>
   CAUSEWAY_DEVICE T* of_rank(T* local, int rank) const {
