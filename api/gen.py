@@ -117,8 +117,11 @@ def render_types():
     """The types by the groups of spec.py, for tests: X(name in the calls, C type)."""
     lines = ["// Generated from api/spec.py by api/gen.py. Do not edit.", "#pragma once"]
     for group in sorted({g for _, groups in TYPES.values() for g in groups.split()}):
-        members = " ".join(f"X({name}, {ctype})" for name, (ctype, groups) in TYPES.items() if group in groups.split())
-        lines.append(f"#define CAUSEWAY_TYPES_{group.upper()}(X) {members}")
+        named = {name: f"X({name}, {ctype})" for name, (ctype, groups) in TYPES.items() if group in groups.split()}
+        macro = f"#define CAUSEWAY_TYPES_{group.upper()}"
+        lines.append(f"{macro}(X) {' '.join(named.values())}")
+        named.pop("ptrdiff", None)  # which the reference lacks in places
+        lines.append(f"{macro}_BUT_PTRDIFF(X) {' '.join(named.values())}")
     return "\n".join(lines) + "\n"
 
 

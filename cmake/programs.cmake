@@ -1,6 +1,6 @@
 # Programs built the way users build theirs: the examples, by `causeway cc`.
 if(NOT CAUSEWAY_TEST_SAMPLE)
-  set(examples shift ring_allreduce jacobi token_shuffle latency)
+  set(examples shift ring_allreduce jacobi token_shuffle latency moe_primitives)
   foreach(example ${examples})
     causeway_add_program(${example} examples/${example}.cu DIRECTORY examples)
   endforeach()

@@ -174,7 +174,9 @@ CAUSEWAY_DEVICE void wait_for_flags(const LowLatencyPlace& place, KernelGroup gr
     uint32_t* outcome = place.route.outcome + kind * place.limits.ranks + r;
     const uint32_t before = machine::atomic_compare_exchange_sys(outcome, 0u, came ? 1u : 2u);
     // Another block has seen the flag, so this one soon does; what the rank sent is visible to it only then.
-    while (before == 1 && !came && machine::load_acquire_sys(flags + r) < 2 * n) machine::pause();
+    if (before == 1 && !came)
+      spin_until(place.world, [&] { return WaitInfo{"moe low latency", world_pe(place.view(), r), flags + r, 2 * n, ">="}; },
+                 [&](uint64_t& seen) { return (seen = machine::load_acquire_sys(flags + r)) >= 2 * n; });
     if (start != 0) wait_ns[r] += int64_t(machine::now_ns() - start);
   }
   group.sync();

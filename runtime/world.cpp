@@ -6,6 +6,8 @@
 #include <causeway/runtime/topology.hpp>
 #include <causeway/runtime/world.hpp>
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -147,9 +149,10 @@ void World::check_faults() {
   const FaultRecord first = *faults_;
   // The record takes the next first fault from now on.
   const uint32_t fresh = __atomic_exchange_n(&faults_->count, 0u, __ATOMIC_ACQ_REL);
-  fail(Status::internal,
-       "device code reported {} fault(s); the first: {}: {} (heap offset {:#x}, expected {}, seen {})", fresh,
-       first.operation, first.problem, first.heap_offset, first.expected, first.seen);
+  std::string place;  // what is about no address has none
+  if (first.heap_offset < device_world_.heap_stride) place = fmt::format("heap offset {:#x}, ", first.heap_offset);
+  fail(Status::internal, "device code reported {} fault(s); the first: {}: {} ({}expected {}, seen {})", fresh,
+       first.operation, first.problem, place, first.expected, first.seen);
 }
 
 void* World::allocate(size_t bytes, size_t alignment, const std::string& site) {

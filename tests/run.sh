@@ -47,6 +47,10 @@ cd "$root"
 step build_cpu configure_and_build cpu -DCAUSEWAY_TESTS=ON -DCAUSEWAY_TEST_FULL=$full
 step tests run_tests cpu
 tail -n 8 "$root/build/test.tests.log" | grep 'tests passed' || true
+whole=()
+[ $full = OFF ] || whole=(--full)
+step python tests/python/run.sh "${whole[@]}"
+grep skipped "$root/build/test.python.log" || true
 step tidy python3 -B tools/tidy.py
 step coverage python3 -B tests/api/coverage.py --include build/cpu/include
 

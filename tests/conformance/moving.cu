@@ -41,10 +41,13 @@ namespace {
   DEFINE_MOVING(Move_##NAME, TYPE, EVERYWHERE, NAME##_broadcast, NAME##_fcollect, NAME##_collect, NAME##_alltoall, \
                 NAME##_alltoalls)
 CAUSEWAY_TYPES_R(DEFINE_TYPED)
-DEFINE_MOVING(Move_mem, void, CAUSEWAY_ONLY, broadcastmem, fcollectmem, collectmem, alltoallmem, alltoallsmem)
-
 #define TYPE_ROW(NAME, TYPE) {#NAME, sizeof(TYPE), launch_row<Move_##NAME>, call_one<Move_##NAME>},
+#if defined(CAUSEWAY_VERSION)
+DEFINE_MOVING(Move_mem, void, CAUSEWAY_ONLY, broadcastmem, fcollectmem, collectmem, alltoallmem, alltoallsmem)
 const Type kMem = {"mem", 1, launch_row<Move_mem>, call_one<Move_mem>};
+#else  // whose host pass declares broadcastmem of warps and blocks without a root, so that no call of it compiles
+const Type kMem = {"char", 1, launch_row<Move_char>, call_one<Move_char>};
+#endif
 const std::vector<Type> kTypes = {kMem, CAUSEWAY_TYPES_R(TYPE_ROW)};
 
 const std::vector<Kind> kKinds = {

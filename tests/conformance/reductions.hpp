@@ -42,8 +42,15 @@ namespace conformance {
   };
 #define DEFINE_S(NAME, TYPE) DEFINE(Reduce, SWITCH_S, NAME, TYPE)
 #define DEFINE_B(NAME, TYPE) DEFINE(Bits, SWITCH_B, NAME, TYPE)
-CAUSEWAY_TYPES_S(DEFINE_S)
-CAUSEWAY_TYPES_B(DEFINE_B)
+#if defined(CAUSEWAY_VERSION)
+#define REDUCED_S CAUSEWAY_TYPES_S
+#define REDUCED_B CAUSEWAY_TYPES_B
+#else
+#define REDUCED_S CAUSEWAY_TYPES_S_BUT_PTRDIFF
+#define REDUCED_B CAUSEWAY_TYPES_B_BUT_PTRDIFF
+#endif
+REDUCED_S(DEFINE_S)
+REDUCED_B(DEFINE_B)
 
 #define ROW(STRUCT, NAME, TYPE) \
   {#NAME,                       \
@@ -54,8 +61,8 @@ CAUSEWAY_TYPES_B(DEFINE_B)
    check_results<TYPE>},
 #define ROW_S(NAME, TYPE) ROW(Reduce, NAME, TYPE)
 #define ROW_B(NAME, TYPE) ROW(Bits, NAME, TYPE)
-inline const std::vector<Type> kTypes = {CAUSEWAY_TYPES_S(ROW_S)};
-inline const std::vector<Type> kBitTypes = {CAUSEWAY_TYPES_B(ROW_B)};
+inline const std::vector<Type> kTypes = {REDUCED_S(ROW_S)};
+inline const std::vector<Type> kBitTypes = {REDUCED_B(ROW_B)};
 
 inline std::vector<Kind> reductions(int first, int last) {
   std::vector<Kind> kinds;

@@ -1,0 +1,227 @@
+"""Low-latency mode: every token straight to the ranks of its experts, without a wait of the host."""
+from typing import Any, Callable, Optional, Tuple, Union
+
+from .._arrays import Memory, describe, transposed
+from .._machine import native, on_cpu
+from ._base import BufferBase, address, new, optional_tensor, tensor
+from ._config import low_latency_hint
+from ._events import EventOverlap
+
+_BF16, _FP8 = "bfloat16", "float8_e4m3fn"
+
+
+class LowLatencyHandle(tuple):
+    """(source tokens, layout range, num_max_dispatch_tokens_per_rank, hidden, num_experts) of a low-latency dispatch.
+
+    Source tokens: [own experts, rows] of int32, each row's token at its source. Layout range: [own experts, ranks] of int64, the
+    first row of that source << 32 | its number of rows.
+    """
+    native: Any
+
+
+Hook = Optional[Callable[[], None]]
+
+
+class LowLatencyMode(BufferBase):
+
+    @staticmethod
+    def get_low_latency_rdma_size_hint(num_max_dispatch_tokens_per_rank: int, hidden: int, num_ranks: int,
+                                       num_experts: int) -> int:
+        """Bytes for num_rdma_bytes: tokens that a rank may dispatch at most, elements of a token, ranks, experts over all ranks.
+        A Buffer in low-latency mode that is made of these bytes, and not told otherwise, is made for what was asked here."""
+        return low_latency_hint(num_max_dispatch_tokens_per_rank, hidden, num_ranks, num_experts)
+
+    def clean_low_latency_buffer(self, num_max_dispatch_tokens_per_rank: int, hidden: int, num_experts: int) -> None:
+        """Nothing has to be cleaned: the modes have memory of their own. Checks the arguments alone."""
+        self._check_mode(num_max_dispatch_tokens_per_rank, num_experts)
+        self._check_hidden(hidden, "hidden", 8)
+
+    def low_latency_dispatch(self, x: Any, topk_idx: Any, num_max_dispatch_tokens_per_rank: int, num_experts: int,
+                             cumulative_local_expert_recv_stats: Optional[Any] = None,
+                             dispatch_wait_recv_cost_stats: Optional[Any] = None, use_fp8: bool = True,
+                             round_scale: bool = False, use_ue8m0: bool = False, async_finish: bool = False,
+                             return_recv_hook: bool = False
+                             ) -> Tuple[Union[Any, Tuple[Any, Any]], Any, LowLatencyHandle, EventOverlap, Hook]:
+        """Sends every token to its experts' ranks. Collective: all ranks call it in the same order. A CUDA graph may capture it.
+
+        x: [num_tokens, hidden] of bfloat16; topk_idx: [num_tokens, num_topk] of int64, -1 for none.
+        num_max_dispatch_tokens_per_rank, num_experts: the buffer's.
+        cumulative_local_expert_recv_stats: [own experts] of int32, to which received rows are added; or None.
+        dispatch_wait_recv_cost_stats: [ranks], or [ranks, ranks] whose row of this rank is used, of int64: nanoseconds that were
+            spent waiting for each rank are added; or None.
+        use_fp8: rows are cast to FP8 (e4m3), each 128 elements by a scale. round_scale: scales are powers of two. use_ue8m0 (with
+            round_scale): scales are given as exponents of one byte, four to an int32.
+        return_recv_hook: the call only sends; the returned hook, to be called once, receives. At most two dispatches may be
+            waiting for their hook. Not with async_finish.
+
+        Returns (recv_x, recv_count, handle, event, hook). recv_x: [own experts, ranks * tokens, hidden], with use_fp8 a pair with
+        the scales [own experts, ranks * tokens, hidden // 128] of float32 (or hidden // 512 of int32), whose last two dimensions
+        are column-major. recv_count: [own experts] of int32: so many first rows of an expert are valid. Tensors are new ones.
+
+        Raises ValueError for bad arguments at once on the rank that gave them, and RuntimeError on the others: in this call or
+        its hook on the CPU machine, in a later one on a GPU.
+        """
+        ranks, own = self.group_size, self.limits.experts // self.group_size
+        with self._refusing(lambda: self._native.low_latency_dispatch(0, 0, -1, 128, 1, native.Cast.none, 0, 0, 0, 0, 0, 0, 0,
+                                                                      self._comm_stream.cuda_stream, False)):
+            self._check_mode(num_max_dispatch_tokens_per_rank, num_experts)
+            cast = self._cast(use_fp8, round_scale, use_ue8m0)
+            self._check_finish(async_finish, return_recv_hook)
+            data = tensor(x, "x", [_BF16], (None, None), "[num_tokens, hidden]")
+            tokens, hidden = data.shape
+            if tokens > num_max_dispatch_tokens_per_rank:
+                raise ValueError(f"x has {tokens} tokens: must have at most num_max_dispatch_tokens_per_rank, "
+                                 f"{num_max_dispatch_tokens_per_rank}")
+            self._check_hidden(hidden, "x", 512 if use_ue8m0 else 128 if use_fp8 else 8)
+            idx = tensor(topk_idx, "topk_idx", ["int64"], (tokens, None), "[num_tokens, num_topk]")
+            total = optional_tensor(cumulative_local_expert_recv_stats, "cumulative_local_expert_recv_stats", ["int32"], (own,),
+                                    "[own experts]")
+            waits = self._wait_stats(dispatch_wait_recv_cost_stats)
+            rows = ranks * num_max_dispatch_tokens_per_rank
+            queue = self._queue(return_recv_hook)
+            recv_x, recv_x_at = new(data.library, [own, rows, hidden], _FP8 if use_fp8 else data.dtype.name)
+            scales, scales_at = self._new_scales(data, own, rows, hidden, use_fp8, use_ue8m0)
+            count, count_at = new(data.library, [own], "int32")
+            source, source_at = new(data.library, [own, rows], "int32")
+            ranges, ranges_at = new(data.library, [own, ranks], "int64")
+        with self._failing():
+            native_handle, hook = self._native.low_latency_dispatch(data.address, idx.address, tokens, hidden, idx.shape[1],
+                                                                    cast, recv_x_at, scales_at, count_at, source_at, ranges_at,
+                                                                    address(total), waits, queue, return_recv_hook)
+        handle = LowLatencyHandle((source, ranges, num_max_dispatch_tokens_per_rank, hidden, num_experts))
+        handle.native = self._last_low_latency_handle = native_handle
+        kept = (x, topk_idx, recv_x, scales, count, source, ranges, cumulative_local_expert_recv_stats,
+                dispatch_wait_recv_cost_stats)
+        event, receive = self._finish(async_finish, hook, queue, kept)
+        return (recv_x, transposed(scales)) if use_fp8 else recv_x, count, handle, event, receive
+
+    def low_latency_combine(self, x: Any, topk_idx: Any, topk_weights: Any, handle: LowLatencyHandle, use_logfmt: bool = False,
+                            zero_copy: bool = False, async_finish: bool = False, return_recv_hook: bool = False,
+                            out: Optional[Any] = None, combine_wait_recv_cost_stats: Optional[Any] = None
+                            ) -> Tuple[Any, EventOverlap, Hook]:
+        """Sums, for each token of the caller, its experts' rows times topk_weights. Collective.
+
+        x: [own experts, ranks * tokens, hidden] of bfloat16, rows as received. topk_idx, topk_weights: [num_tokens, num_topk] of
+            int64 and float32; topk_idx as dispatched. handle: of the dispatch.
+        zero_copy: accepted: rows are sent from where they are in any case.
+        out: [num_tokens, hidden] of bfloat16 for the result; None: a new tensor.
+        return_recv_hook, async_finish: as for low_latency_dispatch().
+        use_logfmt, combine_wait_recv_cost_stats: not supported; ValueError.
+
+        Returns (combined [num_tokens, hidden] bfloat16, event, hook). Sums are in float32 in a fixed order and rounded at most
+        twice: the same bits in every run. Errors as of low_latency_dispatch().
+        """
+        with self._refusing(lambda: self._native.low_latency_combine(8, 0, 0, self._last_low_latency_handle, 8,
+                                                                     self._comm_stream.cuda_stream, False)):
+            if not isinstance(handle, LowLatencyHandle):
+                raise ValueError(f"handle is a {type(handle).__name__}: must be what low_latency_dispatch() has returned")
+            own, hidden = self.limits.experts // self.group_size, handle[3]
+            if use_logfmt:
+                raise ValueError("use_logfmt is True: the LogFMT format is not supported, must be False")
+            if combine_wait_recv_cost_stats is not None:
+                raise ValueError("combine_wait_recv_cost_stats is given: not supported, must be None")
+            self._check_finish(async_finish, return_recv_hook)
+            data = tensor(x, "x", [_BF16], (own, self.group_size * handle[2], hidden), "[own experts, ranks * tokens, hidden]")
+            idx = tensor(topk_idx, "topk_idx", ["int64"], (None, None), "[num_tokens, num_topk]")
+            weights = tensor(topk_weights, "topk_weights", ["float32"], idx.shape, "[num_tokens, num_topk]")
+            queue = self._queue(return_recv_hook)
+            if out is None:
+                out, out_at = new(data.library, [idx.shape[0], hidden], data.dtype.name)
+            else:
+                out_at = tensor(out, "out", [_BF16], (idx.shape[0], hidden), "[num_tokens, hidden]").address
+        with self._failing():
+            hook = self._native.low_latency_combine(data.address, idx.address, weights.address, handle.native, out_at, queue,
+                                                    return_recv_hook)
+        event, receive = self._finish(async_finish, hook, queue, (x, topk_idx, topk_weights, out, handle))
+        return out, event, receive
+
+    def get_next_low_latency_combine_buffer(self, handle: LowLatencyHandle) -> Any:
+        """A tensor [own experts, ranks * tokens, hidden] of bfloat16 for the results of experts, of the library that the
+        dispatch's tensors are of. Any other does as well: combine copies none."""
+        library = describe(handle[0], "handle").library
+        return new(library, [self.limits.experts // self.group_size, self.group_size * handle[2], handle[3]], _BF16)[0]
+
+    def low_latency_update_mask_buffer(self, rank_to_mask: int, mask: bool = False) -> None:
+        """Masks a rank, or takes it back: a masked one is neither sent to nor waited for, and adds nothing. Not collective."""
+        if not 0 <= rank_to_mask < self.group_size:
+            raise ValueError(f"rank_to_mask is {rank_to_mask}: must be 0 to {self.group_size - 1}")
+        queue = self._begin(None)
+        self._native.set_masked(rank_to_mask, bool(mask), queue)
+        self._end(False, ())
+
+    def low_latency_query_mask_buffer(self, mask_status: Any) -> None:
+        """Fills mask_status, [ranks] of int32: 1 for a masked rank, 0 for another. Not collective."""
+        status = tensor(mask_status, "mask_status", ["int32"], (self.group_size,), "[ranks]")
+        queue = self._begin(None)
+        self._native.query_mask(status.address, queue)
+        self._end(False, ())
+
+    def low_latency_clean_mask_buffer(self) -> None:
+        """No rank is masked any more. Not collective."""
+        queue = self._begin(None)
+        self._native.clear_mask(queue)
+        self._end(False, ())
+
+    # ---- checks
+
+    def _check_mode(self, tokens: int, experts: int) -> None:
+        if self.limits.low_latency_tokens == 0:
+            raise ValueError("the buffer was made with low_latency_mode False: must be True for this call")
+        if tokens != self.limits.low_latency_tokens:
+            raise ValueError(f"num_max_dispatch_tokens_per_rank is {tokens}: must be {self.limits.low_latency_tokens}, what the "
+                             "buffer was made for")
+        if experts != self.limits.experts:
+            raise ValueError(f"num_experts is {experts}: must be {self.limits.experts}, what the buffer was made for")
+
+    def _check_hidden(self, hidden: int, argument: str, unit: int) -> None:
+        if not 0 < hidden <= self.limits.hidden or hidden % unit != 0:
+            raise ValueError(f"{argument} has hidden {hidden}: must be a multiple of {unit} up to the buffer's "
+                             f"{self.limits.hidden}")
+
+    @staticmethod
+    def _check_finish(async_finish: bool, return_recv_hook: bool) -> None:
+        if async_finish and return_recv_hook:
+            raise ValueError("async_finish and return_recv_hook are both True: must not be")
+
+    @staticmethod
+    def _cast(use_fp8: bool, round_scale: bool, use_ue8m0: bool) -> Any:
+        if use_ue8m0 and not (use_fp8 and round_scale):
+            raise ValueError("use_ue8m0 is True: use_fp8 and round_scale must be True with it")
+        if not use_fp8:
+            return native.Cast.none
+        return native.Cast.fp8_exponent if use_ue8m0 else native.Cast.fp8_rounded if round_scale else native.Cast.fp8
+
+    def _wait_stats(self, stats: Optional[Any]) -> int:
+        if stats is None:
+            return 0
+        ranks = self.group_size
+        square = len(describe(stats, "dispatch_wait_recv_cost_stats").shape) == 2
+        found = tensor(stats, "dispatch_wait_recv_cost_stats", ["int64"], (ranks, ranks) if square else (ranks,),
+                       "[ranks] or [ranks, ranks]")
+        return found.address + (self.rank * ranks * 8 if square else 0)
+
+    @staticmethod
+    def _new_scales(data: Memory, own: int, rows: int, hidden: int, use_fp8: bool, use_ue8m0: bool) -> Tuple[Any, int]:
+        if not use_fp8:
+            return None, 0
+        return new(data.library, [own, hidden // (512 if use_ue8m0 else 128), rows], "int32" if use_ue8m0 else "float32")
+
+    # ---- where it runs
+
+    def _queue(self, with_hook: bool) -> int:
+        """With a hook sending and receiving are on the current stream, so that nothing runs beside it in between."""
+        return self._begin_on_current() if with_hook and not on_cpu else self._begin(None)
+
+    def _finish(self, async_finish: bool, hook: Any, queue: int, kept: Tuple[Any, ...]) -> Tuple[EventOverlap, Hook]:
+        if hook is None:
+            return self._end(async_finish, kept), None
+        if on_cpu:
+            native.synchronize(queue)  # the host may change x as soon as the call returns
+
+        def receive() -> None:
+            hook(queue)
+            if on_cpu:
+                self._native.check(queue)
+            kept  # lives as long as the hook
+
+        return EventOverlap(), receive

@@ -1,0 +1,156 @@
+// The mixture-of-experts buffer's high-throughput mode: captured graphs, and errors, which every rank learns.
+#include "moe_cases.hpp"
+
+using namespace moe_cases;
+
+namespace {
+
+/// A worst-case dispatch and its combine, captured once and replayed with other tokens along other routes.
+void run_graph(Suite& suite, Buffer& buffer, Random& random) {
+  constexpr int kTokens = 16, kHidden = 128, kTopk = 2;
+  const int experts = 2 * suite.pes;
+  Device<__nv_bfloat16> x(kTokens * kHidden), out(kTokens * kHidden);
+  Device<int64_t> topk(kTokens * kTopk);
+  const Tokens in{x.data, nullptr, topk.data, nullptr, kTokens, kHidden, kTopk, experts};
+  Received got;
+  const auto queue = [&] {
+    got = buffer.dispatch_worst_case(in, suite.stream);
+    Results results;
+    results.x = got.x;  // the experts give back what they get
+    buffer.combine(results, *got.handle, out.data, nullptr, suite.stream);
+  };
+  std::vector<int64_t> none(kTokens * kTopk, -1);
+  copy(topk.data, none.data(), none.size() * sizeof(int64_t), suite.stream);
+  queue();  // what is made at first use is made
+  suite.synchronize();
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  CHECK(cudaStreamBeginCapture(suite.stream, cudaStreamCaptureModeThreadLocal));
+  queue();
+  CHECK(cudaStreamEndCapture(suite.stream, &graph));
+  CHECK(cudaGraphInstantiate(&exec, graph, 0));
+  for (int replay = 0; replay < 3; ++replay) {
+    std::vector<__nv_bfloat16> rows(kTokens * kHidden);
+    std::vector<int64_t> idx(kTokens * kTopk);
+    for (auto& v : rows) v = __float2bfloat16(float(random.between(-64, 64)));
+    for (auto& e : idx) e = random.chance(20) ? -1 : int64_t(random.below(uint64_t(experts)));
+    copy(x.data, rows.data(), rows.size() * 2, suite.stream);
+    copy(topk.data, idx.data(), idx.size() * sizeof(int64_t), suite.stream);
+    CHECK(cudaGraphLaunch(exec, suite.stream));
+    suite.synchronize();
+    const auto sums = fetch(out.data, rows.size(), suite.stream);
+    for (int t = 0; t < kTokens; ++t) {
+      const int64_t a = idx[size_t(t * kTopk)], b = idx[size_t(t * kTopk + 1)];
+      const int copies = (a >= 0) + (b >= 0 && (a < 0 || a / 2 != b / 2));
+      for (int h = 0; h < kHidden; ++h)
+        suite.equal(__bfloat162float(sums[size_t(t * kHidden + h)]),
+                    float(copies) * __bfloat162float(rows[size_t(t * kHidden + h)]), "a replayed sum");
+    }
+  }
+  CHECK(cudaGraphExecDestroy(exec));
+  CHECK(cudaGraphDestroy(graph));
+}
+
+/// Bad arguments of one rank: all ranks get an exception, and the next dispatch works.
+void run_errors(Suite& suite, Buffer& buffer, Random& random) {
+  const int culprit = int(random.below(uint64_t(suite.pes))), what = random.between(0, 5);
+  Device<char> x(4 * 256 * 2);
+  Device<int64_t> topk(4);
+  int64_t idx[4] = {0, -1, 0, -1};
+  Tokens in{x.data, nullptr, topk.data, nullptr, 4, 256, 1, suite.pes};
+  if (suite.me == culprit) {
+    if (what == 0) in.hidden = kHiddenMax + 128;
+    if (what == 1) in.hidden = 12;
+    if (what == 2) in.topk = kTopkMax + 1;
+    if (what == 3) in.x = x.data + 1;
+    if (what == 4) idx[2] = suite.pes;
+    if (what == 5) in.hidden = 128;  // another size than the others'
+  }
+  if (what == 5 && suite.pes == 1) return;
+  copy(topk.data, idx, sizeof idx, suite.stream);
+  std::string text;
+  try {
+    (void)buffer.dispatch(in, 1, suite.stream);
+  } catch (const std::exception& error) {
+    text = error.what();
+  }
+  if (text.empty()) suite.wrong("bad arguments (%d) of rank %d: no exception", what, culprit);
+}
+
+/// Bad arguments of one rank to a combine or a second dispatch: it gets an exception at once, the others when they look.
+void run_later_errors(Suite& suite, Buffer& buffer, Random& random) {
+  const int culprit = int(random.below(uint64_t(suite.pes)));
+  const bool combines = random.chance(50);
+  Device<char> x(4 * 256 * 2), out(4 * 256 * 2), received(size_t(4 * suite.pes) * 256 * 2);
+  Device<int64_t> topk(4);
+  const int64_t idx[4] = {0, -1, int64_t(suite.pes - 1), 0};
+  copy(topk.data, idx, sizeof idx, suite.stream);
+  const Tokens in{x.data, nullptr, topk.data, nullptr, 4, 256, 1, suite.pes};
+  const Received got = buffer.dispatch(in, 1, suite.stream);
+  std::string text;
+  try {
+    if (combines) {
+      Results results;
+      results.x = received.data;
+      buffer.combine(results, *got.handle, suite.me == culprit ? out.data + 2 : out.data, nullptr, suite.stream);
+    } else {
+      (void)buffer.dispatch_again(*got.handle, suite.me == culprit ? x.data + 2 : x.data, nullptr, suite.stream);
+    }
+    buffer.check(suite.stream);
+  } catch (const std::exception& error) {
+    text = error.what();
+  }
+  suite.synchronize();
+  if (text.empty()) suite.wrong("bad arguments of rank %d to %s: no exception", culprit, combines ? "combine" : "again");
+}
+
+/// More tokens to one rank than its buffer holds: every rank is told.
+void run_too_many(Suite& suite, int node_ranks) {
+  BufferOptions options;
+  options.hidden_max = 128, options.topk_max = 1, options.experts_max = suite.pes, options.recv_tokens_max = 3;
+  options.node_ranks = node_ranks;
+  Buffer buffer(options);
+  Device<char> x(4 * 128 * 2);
+  Device<int64_t> topk(4);
+  const int64_t idx[4] = {0, 0, 0, 0};
+  copy(topk.data, idx, sizeof idx, suite.stream);
+  std::string text;
+  try {
+    (void)buffer.dispatch({x.data, nullptr, topk.data, nullptr, 4, 128, 1, suite.pes}, 1, suite.stream);
+  } catch (const std::exception& error) {
+    text = error.what();
+  }
+  if (text.find("recv_tokens_max") == std::string::npos) suite.wrong("too many tokens: '%s'", text.c_str());
+  // Options that are not the same on all ranks, or that one rank alone gives badly.
+  for (const bool bad : {false, true}) {
+    BufferOptions other = options;
+    if (suite.me == 0) other.hidden_max = bad ? 100 : 256;
+    text.clear();
+    try {
+      const Buffer wrong(other);
+    } catch (const std::exception& error) {
+      text = error.what();
+    }
+    if (text.empty() && (bad || suite.pes > 1)) suite.wrong("options of rank 0 %s: no exception", bad ? "bad" : "other");
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Suite suite(argc, argv);
+  suite.init();
+  nvshmem_free(nvshmem_malloc(64));  // binds the device
+  for_every_node_size(suite, [&](Buffer& buffer, const std::string& name) {
+    const int cases = (suite.cases + 1) / 2;
+    const auto family = [&](const char* what, int count, auto body) {
+      suite.family(name + what, count, [&](Random& random, int) { body(suite, buffer, random); });
+    };
+    family("graphs", (cases + 4) / 5, run_graph);
+    family("errors", cases, run_errors);
+    family("later errors", cases, run_later_errors);
+    family("after errors", (cases + 2) / 3, run_case);
+    run_too_many(suite, buffer.node_ranks());
+  });
+  return suite.finish();
+}
