@@ -5,7 +5,7 @@ Every rank (PE) has tokens of its own and holds some of the experts. The gate gi
 `dispatch` sends the token to the ranks of those experts, the experts work there, and `combine` brings the weighted sum back.
 
 In every step the same layer is also computed without communication, from everybody's tokens and parameters, in float32. Outputs
-and gradients must agree within BOUND; if they do not, or if the loss does not fall, the program ends with status 1.
+and gradients must agree within BOUND. If they do not, or if the loss does not fall, the program ends with status 1.
 
     causeway run -n 4 python3 moe_layer.py           # add --nodes 2: the ranks as two nodes
     torchrun --nproc-per-node 4 moe_layer.py
@@ -14,15 +14,16 @@ import os
 import sys
 
 import torch
+from torch.nn.functional import pad, silu
 
 import causeway
 from causeway.ep import Buffer
 
 HIDDEN, INNER = 128, 64           # elements of a token; of the layer inside an expert
-OWN_EXPERTS, TOPK = 2, 3          # experts of a rank; experts of a token
+OWN_EXPERTS, TOPK = 4, 3          # experts of a rank; experts of a token
 TOKENS_MAX, STEPS, RATE = 64, 40, 0.01
-# Rows travel as bfloat16: a rounding changes a number by up to 2^-8 of it. The way of a number has two roundings in one node
-# (the row, the sum), one more for another hop, and so has the gradient's; what is left is room for sums of such errors.
+# Rows travel as bfloat16: a rounding changes a number by up to 2^-8 of it. On the way there and back, forward or backward, a
+# number is rounded three times (before it goes; a rank's result; the sum), and once more where there are two hops.
 BOUND = 4 * 2.0**-8               # deviation from the float32 reference, as a part of the greatest number of the tensor
 
 
@@ -78,7 +79,7 @@ def run_experts(rows, topk_idx, topk_weights, first, second):
     out = torch.zeros_like(rows)
     for expert in range(len(first)):  # (one without rows, too: else backward would not come by, and the others would wait for it)
         row, choice = (topk_idx == expert).nonzero(as_tuple=True)
-        result = (rows[row] @ first[expert]).relu() @ second[expert]
+        result = silu(rows[row] @ first[expert]) @ second[expert]
         out = out.index_add(0, row, result * topk_weights[row, choice].unsqueeze(1))
     return out
 
@@ -106,19 +107,22 @@ class Task:
         self.centres = torch.randn(4, HIDDEN, generator=random)
         self.maps = torch.randn(4, HIDDEN, HIDDEN, generator=random) / HIDDEN**0.5
 
+    @staticmethod
+    def tokens(rank):
+        """Ranks have different numbers of them."""
+        return TOKENS_MAX - 5 * (rank % 8)
+
     def batch(self, rank, step):
-        """Tokens of a rank and what they should become. Ranks have different numbers of them."""
+        """Tokens of a rank and what they should become."""
         random = torch.Generator().manual_seed(1000 * step + rank + 7)
-        tokens = TOKENS_MAX - 5 * (rank % 8)
-        kind = torch.randint(len(self.centres), (tokens,), generator=random)
-        x = self.centres[kind] + 0.3 * torch.randn(tokens, HIDDEN, generator=random)
+        kind = torch.randint(len(self.centres), (self.tokens(rank),), generator=random)
+        x = self.centres[kind] + 0.3 * torch.randn(len(kind), HIDDEN, generator=random)
         wanted = torch.einsum("th,thi->ti", x, self.maps[kind])
         return x.to(self.device), wanted.to(self.device)
 
     def loss(self, out, wanted):
         """A rank's part of the mean over the tokens of all ranks."""
-        tokens = sum(TOKENS_MAX - 5 * (rank % 8) for rank in range(self.ranks))
-        return ((out - wanted) ** 2).sum() / (tokens * HIDDEN)
+        return ((out - wanted) ** 2).sum() / (HIDDEN * sum(self.tokens(rank) for rank in range(self.ranks)))
 
 
 def over_ranks(values, op="sum"):
@@ -137,20 +141,22 @@ def deviation(got, wanted):
 
 
 def check(task, step, rank, layer, x, out):
-    """The greatest deviation of this rank's output and gradients from those of the reference with the same parameters."""
-    gate_parameters, first, second = layer
-    whole = [part.clone().requires_grad_() for part in (gate_parameters.detach(), over_ranks(first, "gather"),
-                                                        over_ranks(second, "gather"))]
-    mine = x.detach().clone().requires_grad_()
+    """The greatest deviation of this rank's output and gradients from the reference's, for the same parameters and the same
+    gradient of the output."""
+    whole = [layer[0].detach().clone(), over_ranks(layer[1], "gather"), over_ranks(layer[2], "gather")]
+    mine = x.detach().clone()
+    for part in (mine, *whole):
+        part.requires_grad_()
+    grads = over_ranks(pad(out.grad, (0, 0, 0, TOKENS_MAX - len(out))).unsqueeze(0), "gather")
     for source in range(task.ranks):  # rank by rank, as in the layer, so that the gate gives the same bits
-        tokens, wanted = task.batch(source, step)
-        expected = reference_layer(mine if source == rank else tokens, *whole)
-        task.loss(expected, wanted).backward()
+        tokens = mine if source == rank else task.batch(source, step)[0]
+        expected = reference_layer(tokens, *whole)
+        expected.backward(grads[source, :len(tokens)])
         if source == rank:
             worst = deviation(out, expected)
     own = slice(rank * OWN_EXPERTS, (rank + 1) * OWN_EXPERTS)
-    return max(worst, deviation(x.grad, mine.grad), deviation(gate_parameters.grad, whole[0].grad),
-               deviation(first.grad, whole[1].grad[own]), deviation(second.grad, whole[2].grad[own]))
+    return max(worst, deviation(x.grad, mine.grad), deviation(layer[0].grad, whole[0].grad),
+               deviation(layer[1].grad, whole[1].grad[own]), deviation(layer[2].grad, whole[2].grad[own]))
 
 
 def main():
@@ -179,6 +185,7 @@ def main():
         x, wanted = task.batch(rank, step)
         x.requires_grad_()
         out = moe_layer(buffer, x, *layer)
+        out.retain_grad()  # (for the check)
         loss = task.loss(out, wanted)
         optimizer.zero_grad()
         loss.backward()

@@ -49,7 +49,8 @@ class BufferBase:
         if on_cpu:
             self._native.check(self._comm_stream.cuda_stream)
         else:
-            native.stream_wait_event(current_stream(), Event().record(self._comm_stream).handle)
+            event = Event().record(self._comm_stream)  # (named, so that it lives through the call)
+            native.stream_wait_event(current_stream(), event.handle)
         return EventOverlap()
 
     def _begin_on_current(self) -> int:
@@ -57,7 +58,8 @@ class BufferBase:
         self._let_go()
         queue = current_stream()
         if not self._capturing():
-            native.stream_wait_event(queue, Event().record(self._comm_stream).handle)
+            event = Event().record(self._comm_stream)
+            native.stream_wait_event(queue, event.handle)
         return queue
 
     def _let_go(self) -> None:
