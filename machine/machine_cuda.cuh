@@ -239,6 +239,7 @@ CAUSEWAY_DEVICE T load_peer16(const void* p) {
 // ---- lanes of one whole warp
 CAUSEWAY_DEVICE uint32_t ballot(bool set) { return __ballot_sync(0xffffffffu, set); }
 CAUSEWAY_DEVICE int bits_set(uint32_t bits) { return __popc(bits); }
+CAUSEWAY_DEVICE int lowest_bit(uint32_t bits) { return __ffs(int(bits)) - 1; }
 template <class T>
 CAUSEWAY_DEVICE T from_lane(T value, unsigned lane) {
   return __shfl_sync(0xffffffffu, value, int(lane));

@@ -17,6 +17,7 @@ constexpr int kLanesPerScale = 1;  // that share a block of kScaleBlock elements
 constexpr int kInFlight = 1;       // loads of a lane before its first store
 CAUSEWAY_DEVICE uint32_t ballot(Lanes, bool set) { return set ? 1u : 0u; }
 CAUSEWAY_DEVICE int bits_set(uint32_t bits) { return int(bits); }
+CAUSEWAY_DEVICE int lowest_bit(uint32_t bits) { return __builtin_ctz(bits); }
 CAUSEWAY_DEVICE int32_t inclusive_sum(Lanes, int32_t value) { return value; }
 template <class T>
 CAUSEWAY_DEVICE T from_lane(Lanes, T value, unsigned) {
@@ -31,6 +32,7 @@ constexpr int kLanesPerScale = 16;
 constexpr int kInFlight = 7;  // hidden 7168 is 28 loads of a lane
 CAUSEWAY_DEVICE uint32_t ballot(Lanes, bool set) { return machine::ballot(set); }
 CAUSEWAY_DEVICE int bits_set(uint32_t bits) { return machine::bits_set(bits); }
+CAUSEWAY_DEVICE int lowest_bit(uint32_t bits) { return machine::lowest_bit(bits); }
 CAUSEWAY_DEVICE int32_t inclusive_sum(Lanes, int32_t value) { return machine::inclusive_sum(value); }
 template <class T>
 CAUSEWAY_DEVICE T from_lane(Lanes, T value, unsigned lane) {
@@ -55,15 +57,22 @@ CAUSEWAY_DEVICE int workers() { return workers_in_block() * int(machine::blocks_
 /// Those of lower lanes.
 CAUSEWAY_DEVICE uint32_t bits_below(Lanes lanes) { return (1u << lanes.rank()) - 1; }
 
-/// In how many parts a row is dealt so that the grid has enough to do.
-CAUSEWAY_DEVICE int parts_of(int rows) {
-  const int parts = kLanesPerScale == 1 || rows == 0 ? 1 : workers() / rows;
+/// In how many parts a row is dealt so that the grid, but for `busy` workers, has enough to do.
+CAUSEWAY_DEVICE int parts_of(int rows, int busy = 0) {
+  const int parts = kLanesPerScale == 1 || rows == 0 ? 1 : (workers() - busy) / rows;
   return parts < 1 ? 1 : parts > 8 ? 8 : parts;
 }
 
 struct alignas(16) Eight {
   __nv_bfloat16 value[8];
 };
+
+/// The next of a set of numbers, and the set without it.
+CAUSEWAY_DEVICE int take_lowest(uint32_t& bits) {
+  const int lowest = lowest_bit(bits);
+  bits &= bits - 1;
+  return lowest;
+}
 
 /// Copies a multiple of 16 bytes, at multiples of 16, to several places, read once: each(store) calls store(to) for every one.
 template <class Each>
@@ -98,13 +107,16 @@ class PackSum {
 
   CAUSEWAY_DEVICE void add(const char* row, float weight) {
     Eight held[kPacks];
-    CAUSEWAY_UNROLL
-    for (int j = 0; j < kPacks; ++j)
-      if (i_ + j * step_ < end_) held[j] = machine::load_peer16<Eight>(row + size_t(i_ + j * step_) * sizeof(Eight));
-    CAUSEWAY_UNROLL
-    for (int j = 0; j < kPacks; ++j)
-      if (i_ + j * step_ < end_)
-        for (int k = 0; k < 8; ++k) sum_[j][k] += weight * static_cast<float>(held[j].value[k]);
+    load(held, row);
+    sum_up(held, weight);
+  }
+  /// The same for two rows, all of whose loads are in flight before the first sum; the second may be null.
+  CAUSEWAY_DEVICE void add(const char* row, float weight, const char* second, float second_weight) {
+    Eight held[kPacks], more[kPacks];
+    load(held, row);
+    if (second) load(more, second);
+    sum_up(held, weight);
+    if (second) sum_up(more, second_weight);
   }
   /// Rounded once, to a row of any rank.
   CAUSEWAY_DEVICE void store(char* row) const {
@@ -119,6 +131,17 @@ class PackSum {
 
  private:
   static constexpr int kPacks = kInFlight > 1 ? 4 : 1;
+  CAUSEWAY_DEVICE void load(Eight (&held)[kPacks], const char* row) const {
+    CAUSEWAY_UNROLL
+    for (int j = 0; j < kPacks; ++j)
+      if (i_ + j * step_ < end_) held[j] = machine::load_peer16<Eight>(row + size_t(i_ + j * step_) * sizeof(Eight));
+  }
+  CAUSEWAY_DEVICE void sum_up(const Eight (&held)[kPacks], float weight) {
+    CAUSEWAY_UNROLL
+    for (int j = 0; j < kPacks; ++j)
+      if (i_ + j * step_ < end_)
+        for (int k = 0; k < 8; ++k) sum_[j][k] += weight * static_cast<float>(held[j].value[k]);
+  }
   int i_, step_, end_;
   float sum_[kPacks][8] = {};
 };

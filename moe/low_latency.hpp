@@ -124,7 +124,7 @@ CAUSEWAY_DEVICE bool last_block(KernelGroup group, uint32_t* through) {
   if (leads(group)) {
     machine::fence_acq_rel_sys();
     last = machine::fetch_add_sys(through, 1u) + 1 == machine::blocks_in_grid();
-    machine::fence_acq_rel_sys();
+    if (last) machine::fence_acq_rel_sys();
   }
   return any_in_group(group, last);
 }
@@ -133,7 +133,9 @@ CAUSEWAY_DEVICE bool last_block(KernelGroup group, uint32_t* through) {
 template <class Ready>
 CAUSEWAY_DEVICE bool wait_for_rank(const LowLatencyPlace& place, const char* name, int rank, const void* address,
                                    uint64_t expected, Ready ready) {
-  if (place.masked(rank)) return false;
+  uint64_t first = 0;
+  const bool masked = place.masked(rank), at_once = ready(first);  // (two loads, one trip)
+  if (masked || at_once) return !masked;
   const auto describe = [&] { return WaitInfo{name, world_pe(place.view(), rank), address, expected, ">="}; };
   uint64_t start = 0;
   unsigned polls = 0;
@@ -184,8 +186,9 @@ CAUSEWAY_DEVICE void wait_for_flags(const LowLatencyPlace& place, KernelGroup gr
 
 /// Is what the rank sent there, and well?
 CAUSEWAY_DEVICE bool came(const LowLatencyPlace& place, Kind kind, const uint64_t* flags, int rank) {
-  return machine::load_relaxed_sys(place.route.outcome + kind * place.limits.ranks + rank) == 1 &&
-         machine::load_relaxed_sys(flags + rank) % 2 == 0;
+  const uint32_t outcome = machine::load_relaxed_sys(place.route.outcome + kind * place.limits.ranks + rank);
+  const uint64_t flag = machine::load_relaxed_sys(flags + rank);
+  return outcome == 1 && flag % 2 == 0;
 }
 
 /// Leaves a record of ranks whose arguments were bad; by one thread.

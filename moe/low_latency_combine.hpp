@@ -71,13 +71,14 @@ struct LowLatencyReturn {
     // A lane waits for one choice's weight; the CPU machine's only lane for one after the other.
     float mine = 0;
     bool there = true;
-    int any = 0;
+    uint32_t chosen = 0;  // the choices that have a row here
     for (int k = own; k < place.limits.topk; k += int(lanes.size())) {
       if (rows[k] < 0) continue;
-      any = 1;
+      chosen |= 1u << k;
       there = wait_for_weight(words + k, source, n, mine) && there;
     }
-    if (ballot(lanes, any != 0) == 0 || ballot(lanes, !there) != 0) return;
+    if (kLanesPerScale > 1) chosen = ballot(lanes, chosen != 0);
+    if (chosen == 0 || ballot(lanes, !there) != 0) return;
     const auto weight = [&](int k) {
       if (kLanesPerScale > 1) return from_lane(lanes, mine, unsigned(k));
       float value = 0;
@@ -85,14 +86,16 @@ struct LowLatencyReturn {
       __builtin_memcpy(&value, &bits, sizeof value);
       return value;
     };
+    const auto row = [&](int k) { return reinterpret_cast<const char*>(x) + size_t(rows[k]) * size_t(hidden) * 2; };
     const Run packs = part_of(hidden / 8, part, parts);
     char* result = place.of_rank(place.set(n) + places.results, source) +
                    place.message(place.view().pe, message % place.limits.tokens) * size_t(place.limits.hidden) * 2;
     for (int base = packs.begin; base < packs.end; base += PackSum::stride(lanes)) {
       PackSum sum(lanes, base, packs.end);
-      for (int k = 0; k < place.limits.topk; ++k)  // (all lanes alike: weight() asks them together)
-        if (rows[k] >= 0)
-          sum.add(reinterpret_cast<const char*>(x) + size_t(rows[k]) * size_t(hidden) * 2, weight(k));
+      for (uint32_t left = chosen; left != 0;) {  // (all lanes alike: weight() asks them together)
+        const int k = take_lowest(left), second = left != 0 ? take_lowest(left) : -1;
+        sum.add(row(k), weight(k), second >= 0 ? row(second) : nullptr, second >= 0 ? weight(second) : 0.0f);
+      }
       sum.store(result);
     }
   }

@@ -20,8 +20,9 @@ struct LowLatencySend {
     const Lanes lanes{};
     const uint64_t n = place.state->operations[kDispatch] + 1;
     detail::wait_for_credits(place, group, kDispatch, n);
-    for (int e = worker(); e < place.limits.experts; e += workers()) place_rows(lanes, e, n);
-    const int parts = parts_of(tokens);
+    // Workers from the last on deal out the rows, those from the first on send tokens.
+    for (int e = workers() - 1 - worker(); e < place.limits.experts; e += workers()) place_rows(lanes, e, n);
+    const int parts = parts_of(tokens, place.limits.experts);
     for (int unit = worker(); unit < tokens * parts; unit += workers()) {
       const int t = unit / parts, part = unit % parts;
       const Targets targets(lanes, place, topk_idx + size_t(t) * size_t(topk), topk);
@@ -47,13 +48,14 @@ struct LowLatencySend {
     const int local = place.local_experts(), rank = expert / local, choices = tokens * topk;
     const bool masked = place.masked(rank);
     int32_t rows = 0;
-    for (int base = 0; base < choices; base += kInFlight * int(lanes.size())) {
-      int64_t seen[kInFlight];
+    constexpr int kAtOnce = kInFlight > 1 ? 16 : 1;
+    for (int base = 0; base < choices; base += kAtOnce * int(lanes.size())) {
+      int64_t seen[kAtOnce];
       const auto at = [&](int j) { return base + j * int(lanes.size()) + int(lanes.rank()); };
       CAUSEWAY_UNROLL
-      for (int j = 0; j < kInFlight; ++j) seen[j] = at(j) < choices ? topk_idx[at(j)] : -1;
+      for (int j = 0; j < kAtOnce; ++j) seen[j] = at(j) < choices ? topk_idx[at(j)] : -1;
       CAUSEWAY_UNROLL
-      for (int j = 0; j < kInFlight; ++j) {
+      for (int j = 0; j < kAtOnce; ++j) {
         const bool named = seen[j] == expert;
         const uint32_t all = ballot(lanes, named);
         if (named && !masked)
@@ -183,7 +185,7 @@ struct LowLatencyReceive {
     if (x) find_begins(group, flags, places, n);
     const int messages = place.limits.ranks * place.limits.tokens, parts = parts_of(messages);
     for (int unit = worker(); x && unit < messages * parts; unit += workers())
-      receive(places, flags, n, unit / parts, unit % parts, parts);
+      receive(places, n, unit / parts, unit % parts, parts);
     if (detail::last_block(group, &place.route.through[kDispatch]))
       detail::give_credits(place, group, kDispatch, n);
   }
@@ -193,7 +195,8 @@ struct LowLatencyReceive {
     return place.begins + size_t(machine::block_in_grid()) * size_t(place.limits.experts);
   }
 
-  /// Where the rows of each source begin among those of each own expert: those of the ranks before it come first.
+  /// Where the rows of each source begin among those of each own expert: those of the ranks before it come first. -1: nothing is
+  /// taken from that source.
   CAUSEWAY_DEVICE void find_begins(KernelGroup group, const uint64_t* flags, const LowLatencyPlaces& places,
                                    uint64_t n) const {
     const int ranks = place.limits.ranks;
@@ -206,7 +209,7 @@ struct LowLatencyReceive {
         const int32_t said = machine::load_peer(counts + expert * ranks + r);
         own = detail::came(place, kDispatch, flags, r) ? said : 0;
       }
-      begins()[pair] = before;
+      begins()[pair] = detail::came(place, kDispatch, flags, source) ? before : -1;
       if (machine::block_in_grid() != 0) continue;
       if (layout_range) layout_range[pair] = int64_t(before) << 32 | own;
       if (source != ranks - 1) continue;
@@ -217,55 +220,49 @@ struct LowLatencyReceive {
   }
 
   /// The row of x for a choice of a message, or -1.
-  CAUSEWAY_DEVICE int32_t row_of(int source, const Header* header, int k) const {
+  CAUSEWAY_DEVICE int32_t row_of(int source, const Header* header, uint64_t n, int k) const {
+    const uint64_t said = machine::load_peer(&header->operation);
     const auto choice = machine::load_peer(header->choice + k);
-    if (choice.expert < 0) return -1;
+    if (said / Header::kChoices != n || k >= int(said % Header::kChoices) || choice.expert < 0) return -1;
     const int rows = place.limits.ranks * place.limits.tokens;
-    const int32_t within = begins()[choice.expert * place.limits.ranks + source] + choice.row;
-    return within < rows ? choice.expert * rows + within : -1;
+    const int32_t begin = begins()[choice.expert * place.limits.ranks + source], within = begin + choice.row;
+    return begin >= 0 && within < rows ? choice.expert * rows + within : -1;
   }
 
-  CAUSEWAY_DEVICE void receive(const LowLatencyPlaces& places, const uint64_t* flags, uint64_t n, int message, int part,
-                               int parts) const {
+  CAUSEWAY_DEVICE void receive(const LowLatencyPlaces& places, uint64_t n, int message, int part, int parts) const {
     const Lanes lanes{};
-    const int source = message / place.limits.tokens;
+    const int source = message / place.limits.tokens, own = int(lanes.rank()), topk = place.limits.topk;
     const auto* header = reinterpret_cast<const Header*>(place.set(n) + places.headers +
                                                          size_t(message) * places.header_bytes);
-    const uint64_t said = detail::came(place, kDispatch, flags, source) ? machine::load_peer(&header->operation) : 0;
-    const bool there = said / Header::kChoices == n;
-    const int topk = there ? int(said % Header::kChoices) : 0;
-    const int own = int(lanes.rank());
-    const int32_t mine = own < topk ? row_of(source, header, own) : -1;
+    const int32_t mine = own < topk ? row_of(source, header, n, own) : -1;
     const auto row = [&](int k) {
-      if (kLanesPerScale > 1) return from_lane(lanes, mine, unsigned(k));
-      return k < topk ? row_of(source, header, k) : -1;
+      return kLanesPerScale > 1 ? from_lane(lanes, mine, unsigned(k)) : row_of(source, header, n, k);
     };
-    int32_t* keep = place.route.row_of_choice + size_t(message) * size_t(place.limits.topk);
-    for (int k = 0; part == 0 && k < place.limits.topk; ++k) {
-      const int32_t at = row(k);
-      if (!leads(lanes)) continue;
-      keep[k] = at;
-      if (at >= 0 && source_token) source_token[at] = message % place.limits.tokens;
+    int32_t* keep = place.route.row_of_choice + size_t(message) * size_t(topk);
+    uint32_t chosen = 0;
+    for (int k = own; k < topk; k += int(lanes.size())) {
+      const int32_t at = kLanesPerScale > 1 ? mine : row(k);
+      if (part == 0) keep[k] = at;
+      if (part == 0 && at >= 0 && source_token) source_token[at] = message % place.limits.tokens;
+      if (at >= 0) chosen |= 1u << k;
     }
-    if (!there) return;
+    if (kLanesPerScale > 1) chosen = ballot(lanes, chosen != 0);
+    if (chosen == 0) return;
     const size_t bytes = size_t(hidden) * (scaling == Scaling::none ? 2 : 1);
     const Run packs = part_of(int(bytes / 16), part, parts);
     const char* from = place.set(n) + places.rows + size_t(message) * places.row_bytes;
     const size_t skip = size_t(packs.begin) * 16;
     fan_out(lanes, Towards::self, from + skip, size_t(packs.end - packs.begin) * 16, [&](auto store) {
-      for (int k = 0; k < topk; ++k) {
-        const int32_t at = row(k);
-        if (at >= 0) store(x + size_t(at) * bytes + skip);
-      }
+      for (uint32_t left = chosen; left != 0;) store(x + size_t(row(take_lowest(left))) * bytes + skip);
     });
     if (scaling == Scaling::none) return;
     const Run blocks = part_of(hidden / kScaleBlock, part, parts);
     for (int base = blocks.begin; base < blocks.end; base += int(lanes.size())) {
       const int b = base + int(lanes.rank());
       const float scale = b < blocks.end ? machine::load_peer(reinterpret_cast<const float*>(from + hidden) + b) : 0;
-      for (int k = 0; k < topk; ++k) {
-        const int32_t at = row(k);
-        if (at >= 0 && b < blocks.end) store_scale(at, b, scale);
+      for (uint32_t left = chosen; left != 0;) {
+        const int32_t at = row(take_lowest(left));
+        if (b < blocks.end) store_scale(at, b, scale);
       }
     }
   }

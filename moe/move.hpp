@@ -138,12 +138,19 @@ struct PullKernel {
     const size_t row_bytes = size_t(route.hidden) * 2, own = size_t(t) * row_bytes;
     for (int base = 0; base < packs; base += PackSum::stride(lanes)) {
       PackSum sum(lanes, base, packs);
+      const char* held = nullptr;  // until there is a second one
       for (int rank = 0; rank < team.pes; ++rank) {
         if (position[rank] < 0) continue;
         const size_t slot = size_t(route.send_offset[rank] + position[rank]);
         const char* rows = x && rank == team.pe ? x : place.of_rank(place.region, rank) + there.back;
-        sum.add(rows + slot * row_bytes, 1.0f);
+        if (held) {
+          sum.add(held, 1.0f, rows + slot * row_bytes, 1.0f);
+          held = nullptr;
+        } else {
+          held = rows + slot * row_bytes;
+        }
       }
+      if (held) sum.add(held, 1.0f);
       for (const __nv_bfloat16* more : bias)
         if (more) sum.add(reinterpret_cast<const char*>(more) + own, 1.0f);
       sum.store(reinterpret_cast<char*>(out) + own);

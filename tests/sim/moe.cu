@@ -13,9 +13,16 @@
 #include <causeway/machine/launch.hpp>
 #undef launch
 namespace causeway::machine {
+/// Blocks start and end at other times than their work: the simulator makes a block's stores visible when it ends.
+__device__ inline void linger(unsigned place) {
+  const unsigned polls = (blockIdx.x * 7 + unsigned(nvshmem_my_pe()) * 3 + place) % 5;
+  for (unsigned i = 0; i < polls * polls; ++i) __nanosleep(1000);
+}
 template <class Functor>
 __global__ void entry(const Functor functor) {
+  linger(0);
   functor();
+  linger(2);
 }
 template <class Functor>
 void launch(const Functor& functor, unsigned blocks, unsigned threads, StreamHandle stream) {
@@ -61,8 +68,10 @@ void* make_shared(size_t bytes) {
 }
 void free_shared(void* memory) { cudaFreeHost(memory); }
 void synchronize(Stream stream) { cudaStreamSynchronize(stream); }
-void fcollect(const DeviceWorld&, const char*, int team, void* dest, const void* source, size_t bytes) {
-  nvshmem_char_fcollect(team, static_cast<char*>(dest), static_cast<const char*>(source), bytes);
+void fcollect(const DeviceWorld&, const char*, int, void* dest, const void* source, size_t bytes) {  // over the world
+  for (int pe = 0; pe < nvshmem_n_pes(); ++pe)
+    std::memcpy(static_cast<char*>(nvshmem_ptr(dest, pe)) + size_t(nvshmem_my_pe()) * bytes, source, bytes);
+  nvshmem_barrier_all();
 }
 }  // namespace causeway::machine_host
 
@@ -349,8 +358,11 @@ static void run_low_latency(int pairs) {
   options.hidden_max = 128, options.topk_max = kTopk, options.experts_max = pes * kLocal, options.recv_tokens_max = 1;
   options.low_latency_tokens_max = kTokens, options.low_latency_blocks = 3, options.node_ranks = pes;
   Buffer buffer(options);
-  cudaStream_t stream;
-  cudaStreamCreate(&stream);
+  cudaStream_t stream, hooks;
+  cudaStreamCreate(&stream), cudaStreamCreate(&hooks);
+  cudaEvent_t event;
+  cudaEventCreate(&event);
+  const auto join = [&] { cudaEventRecord(event, hooks), cudaStreamWaitEvent(stream, event, 0); };
   const int rows = pes * kTokens;
   std::deque<Operation> all;
   for (int i = 0; i < 2 * pairs; ++i) {
@@ -361,27 +373,46 @@ static void run_low_latency(int pairs) {
     op.got.recv_count = device<int32_t>(kLocal), op.got.source_token = device<int32_t>(size_t(kLocal * rows));
     op.result = device<Bf16>(size_t(kLocal * rows) * kHidden), op.out = device<Bf16>(kTokens * kHidden);
   }
-  for (int pair = 0; pair < pairs; ++pair) {
-    Operation* two[] = {&all[size_t(2 * pair)], &all[size_t(2 * pair + 1)]};
-    const auto send = [&](Operation& op, bool later) {
+  // Hooks run on a stream that the next sends do not wait for, or on the same one.
+  const auto run_hooks = [&](int pair, int place, ReceiveHook Operation::*hook) {
+    const uint32_t drawn = mix(8, uint32_t(pair), uint32_t(place), uint32_t(me)) % 2;
+    const cudaStream_t on = drawn ? hooks : stream;
+    cudaEventRecord(event, stream), cudaStreamWaitEvent(on, event, 0);
+    for (int i = 0; i < 2; ++i) stall_some(pair, place + i, on), (all[size_t(2 * pair + i)].*hook)(on);
+  };
+  const auto dispatch_two = [&](int pair) {
+    const bool later = mix(6, uint32_t(pair), uint32_t(me), 0) % 4 != 0;  // each PE as it likes
+    for (int i = 0; i < 2; ++i) {
+      Operation& op = all[size_t(2 * pair + i)];
+      stall_some(pair, 10 + i, stream);
       op.handle = buffer.low_latency_dispatch(op.in.x, op.in.topk_idx, op.in.tokens, op.plan.hidden(), kTopk, Cast::none, op.got,
                                               stream, later ? &op.receive : nullptr);
-    };
-    const auto give_back = [&](Operation& op, bool later) {
+    }
+    if (later) run_hooks(pair, 12, &Operation::receive);
+  };
+  const auto combine_two = [&](int pair) {
+    const bool later = mix(7, uint32_t(pair), uint32_t(me), 0) % 4 != 0;
+    for (int i = 0; i < 2; ++i) {
+      Operation& op = all[size_t(2 * pair + i)];
+      stall_some(pair, 14 + i, stream);
       add_expert<<<1, 1, 0, stream>>>(op.result, static_cast<const Bf16*>(op.got.x), op.got.recv_count, rows, op.plan.hidden(),
                                       me * kLocal);
       buffer.low_latency_combine(op.result, op.in.topk_idx, op.in.weights, *op.handle, op.out, stream, later ? &op.sum : nullptr);
-    };
-    const bool later = mix(6, uint32_t(pair), uint32_t(me), 0) % 4 != 0;  // each PE as it likes
-    for (int i = 0; i < 2; ++i) stall_some(pair, 10 + i, stream), send(*two[i], later);
-    for (int i = 0; later && i < 2; ++i) stall_some(pair, 12 + i, stream), two[i]->receive(stream);
-    for (int i = 0; i < 2; ++i) stall_some(pair, 14 + i, stream), give_back(*two[i], later);
-    for (int i = 0; later && i < 2; ++i) stall_some(pair, 16 + i, stream), two[i]->sum(stream);
-  }
+    }
+    if (later) run_hooks(pair, 16, &Operation::sum);
+  };
+  // Dispatches alone, then combines alone: nothing but the credits holds a fast PE back. Then in turns.
+  const int alone = pairs - 2;
+  for (int pair = 0; pair < alone; ++pair) dispatch_two(pair);
+  join();
+  for (int pair = 0; pair < alone; ++pair) combine_two(pair);
+  for (int pair = alone; pair < pairs; ++pair) dispatch_two(pair), join(), combine_two(pair);
+  join();
   cudaStreamSynchronize(stream);
   for (const Operation& op : all) check_operation(op);
   for (Operation& op : all) op.handle.reset(), op.receive = nullptr, op.sum = nullptr;  // before the buffer goes
-  cudaStreamDestroy(stream);
+  cudaEventDestroy(event);
+  cudaStreamDestroy(hooks), cudaStreamDestroy(stream);
 }
 
 int main() {
@@ -390,7 +421,7 @@ int main() {
   nvshmem_free(nvshmem_malloc(64));  // binds the device
   run_throughput(pes, 4);
   if (pes % 2 == 0) run_throughput(pes / 2, 3);
-  run_low_latency(5);
+  run_low_latency(6);
   if (wrong != 0) std::printf("PE %d: %d wrong values\n", me, wrong);
   nvshmem_barrier_all();
   nvshmem_finalize();
