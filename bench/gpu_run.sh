@@ -34,7 +34,7 @@ extra=() moe=
 if [ "${1:-}" = moe ]; then
   moe=yes json=${2:--}
   set --
-  sources=(tests/conformance/moe*.cu bench/moe.cu)
+  sources=(tests/conformance/moe*.cu tests/conformance/primitives.cu bench/moe.cu)
 fi
 for directory in "$@"; do extra+=("$directory"/*.cu); done
 say "building $((${#sources[@]} + ${#extra[@]})) programs with nvcc"

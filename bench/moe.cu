@@ -154,8 +154,15 @@ int main(int argc, char** argv) {
     if (argc > 1 && std::string(argv[1]) != "-") {
       FILE* json = std::fopen(argv[1], "w");
       if (!json) return 1;
-      std::fprintf(json, "{\"pes\": %d, \"tokens\": %d, \"library\": \"%s\", \"rows\": [", pes, tokens,
-                   NVSHMEM_VENDOR_STRING);
+      cudaDeviceProp device{};
+      int driver = 0, runtime = 0;
+      check(cudaGetDeviceProperties(&device, 0));
+      check(cudaDriverGetVersion(&driver));
+      check(cudaRuntimeGetVersion(&runtime));
+      std::fprintf(json, "{\"gpu\": \"%s\", \"driver\": %d, \"cuda\": %d, \"library\": \"%s\", ", device.name, driver,
+                   runtime, NVSHMEM_VENDOR_STRING);
+      std::fprintf(json, "\"pes\": %d, \"tokens\": %d, \"blocks\": %s, \"rows\": [", pes, tokens,
+                   argc > 3 ? argv[3] : "64");
       for (size_t i = 0; i < rows.size(); ++i)
         std::fprintf(json, "%s{\"name\": \"%s\", \"us\": %.2f, \"gb_per_s\": %.2f}", i ? ", " : "",
                      rows[i].name.c_str(), rows[i].us, rows[i].gb_per_s);

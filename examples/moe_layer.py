@@ -137,7 +137,7 @@ def over_ranks(values, op="sum"):
 
 
 def deviation(got, wanted):
-    return float((got - wanted).abs().max() / wanted.abs().max().clamp_min(1e-30))
+    return float(((got - wanted).abs().max() / wanted.abs().max().clamp_min(1e-30)).detach())
 
 
 def check(task, step, rank, layer, x, out):

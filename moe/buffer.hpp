@@ -69,7 +69,8 @@ struct Buffer::Implementation {
   std::shared_ptr<Handle> make_handle(const Tokens&);
   Received receive(const Handle&, bool scaled) const;
   /// Both hops of a dispatch. `in` has been checked; with a verdict it has no token.
-  std::shared_ptr<Handle> dispatch(const Tokens& in, int32_t verdict, bool worst_case, cudaStream_t);
+  /// worst_rows: 0, or the rows of a dispatch that the host does not wait for.
+  std::shared_ptr<Handle> dispatch(const Tokens& in, int32_t verdict, int worst_rows, cudaStream_t);
   void throw_verdict(const Tokens& in, const Hop&) const;
 
   template <class Kernel>

@@ -27,9 +27,10 @@ void check_tokens(const BufferOptions& options, int ranks, const Tokens& in, int
     fail(Status::invalid_value, "topk_idx is null: must be [{}, {}]", in.tokens, in.topk);
 }
 
-int32_t signature_of(const Tokens& in) {
-  const uint64_t mixed =
+int32_t signature_of(const Tokens& in, int worst_rows) {
+  uint64_t mixed =
       (uint64_t(in.hidden) * 1048583 + uint64_t(in.experts)) * 4099 + uint64_t(in.topk) * 2 + (in.scales != nullptr);
+  mixed = mixed * 1000003 + uint64_t(worst_rows);
   return int32_t((mixed ^ mixed >> 31) & 0x7fffffff);
 }
 /// How a rank with bad arguments takes part.
@@ -73,15 +74,18 @@ Received Buffer::Implementation::receive(const Handle& handle, bool scaled) cons
 
 // Of the first hop the host does not wait for the counts: the second treats all rows that there can be, those past the ones
 // that came being for no expert.
-std::shared_ptr<Handle> Buffer::Implementation::dispatch(const Tokens& in, int32_t verdict, bool worst_case,
+std::shared_ptr<Handle> Buffer::Implementation::dispatch(const Tokens& in, int32_t verdict, int worst_rows,
                                                          cudaStream_t stream) {
   auto handle = make_handle(in);
-  const bool report = worst_case && verdict == 0;  // (who is wrong is told at once)
-  HopInput first{in, nullptr, signature_of(in), verdict, nullptr, worst_case, report};
+  const bool report = worst_rows > 0 && verdict == 0;  // (who is wrong is told at once)
+  const int rows = worst_rows > 0 ? worst_rows : options.recv_tokens_max;
+  const int32_t signature = signature_of(in, worst_rows);
+  HopInput first{in, nullptr, signature, verdict, nullptr, rows, worst_rows > 0, report};
   if (!rail) {
     inside->dispatch(first, handle->routes[1], stream);
     return handle;
   }
+  first.rows = options.recv_tokens_max;
   first.fill = true;
   rail->dispatch(first, handle->routes[0], stream);
   const HopPlaces at = rail->places();
@@ -92,8 +96,8 @@ std::shared_ptr<Handle> Buffer::Implementation::dispatch(const Tokens& in, int32
   next.topk_weights = reinterpret_cast<const float*>(rail->at(at.weights));
   next.tokens = options.recv_tokens_max;
   next.experts = in.experts / shape.nodes();
-  inside->dispatch({next, reinterpret_cast<const Origin*>(rail->at(at.origin)), signature_of(in), 0, rail->verdict(),
-                    worst_case, report},
+  inside->dispatch({next, reinterpret_cast<const Origin*>(rail->at(at.origin)), signature, 0, rail->verdict(), rows,
+                    worst_rows > 0, report},
                    handle->routes[1], stream);
   return handle;
 }
@@ -145,7 +149,7 @@ Received Buffer::dispatch(const Tokens& given, int expert_alignment, cudaStream_
   const auto wrong = self.wrong_with(
       [&] { check_tokens(self.options, self.shape.ranks, given, expert_alignment); });
   const Tokens in = wrong ? no_tokens(self.shape.ranks) : given;
-  auto handle = self.dispatch(in, self.verdict(wrong), false, stream);
+  auto handle = self.dispatch(in, self.verdict(wrong), 0, stream);
   machine_host::synchronize(stream);
   if (wrong) std::rethrow_exception(wrong);
   if (self.rail) self.throw_verdict(in, *self.rail);
@@ -160,13 +164,18 @@ Received Buffer::dispatch(const Tokens& given, int expert_alignment, cudaStream_
   return received;
 }
 
-Received Buffer::dispatch_worst_case(const Tokens& given, cudaStream_t stream) {
+Received Buffer::dispatch_worst_case(const Tokens& given, cudaStream_t stream, int rows) {
   Implementation& self = *implementation_;
-  const auto wrong = self.wrong_with([&] { check_tokens(self.options, self.shape.ranks, given, 1); });
+  const int most = self.options.recv_tokens_max;
+  const auto wrong = self.wrong_with([&] {
+    check_tokens(self.options, self.shape.ranks, given, 1);
+    check_range("rows", rows, 0, most, "0 for the buffer's recv_tokens_max");
+  });
+  if (wrong || rows == 0) rows = most;
   const Tokens in = wrong ? no_tokens(self.shape.ranks) : given;
-  auto handle = self.dispatch(in, self.verdict(wrong), true, stream);
+  auto handle = self.dispatch(in, self.verdict(wrong), rows, stream);
   if (wrong) std::rethrow_exception(wrong);
-  handle->received = self.options.recv_tokens_max;
+  handle->received = rows;
   Received received = self.receive(*handle, in.scales != nullptr);
   received.handle = std::move(handle);
   return received;

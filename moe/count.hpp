@@ -92,6 +92,7 @@ struct ExchangeKernel {
   int32_t signature;      // of what all ranks must agree about
   int32_t verdict;        // what ails the caller's arguments
   const int32_t* before;  // verdict of the hop before, or null
+  int rows;               // that a rank may receive
   Counted* counted;       // memory that the host can read
   bool report;            // leave a record of a bad verdict: the host does not look at `counted`
 
@@ -171,7 +172,7 @@ struct ExchangeKernel {
         all += table[size_t(from) * row + size_t(to)];
         if (to == me) route.recv_prefix[from] = all;
       }
-      if (ails == 0 && all > place.limits.recv_tokens) ails = verdict_of(Ailment::too_many, place.buffer_rank(to));
+      if (ails == 0 && all > rows) ails = verdict_of(Ailment::too_many, place.buffer_rank(to));
       most = all > most ? all : most;
       if (to == me) counted->received = all;
     }

@@ -54,6 +54,7 @@ struct HopInput {
   const Origin* origins = nullptr;  // null: the caller's own tokens
   int32_t signature = 0, verdict = 0;
   const int32_t* before = nullptr;  // verdict of the hop before
+  int rows = 0;                     // that a rank may receive
   bool fill = false;                // the receiver does not learn how many rows come
   bool report = false;              // the host does not look at what is counted
 };
@@ -101,13 +102,13 @@ class Hop {
     const Tokens& tokens = in.tokens;
     const PrepareKernel prepare{place_.limits, place_.limits.ranks, tokens.topk_idx, route, scratch_, in.before};
     run(prepare, blocks_, stream);
-    run(ExchangeKernel{place_, route, scratch_, workers_of(blocks_), in.signature, in.verdict, in.before, counted_,
-                       in.report},
+    run(ExchangeKernel{place_, route, scratch_, workers_of(blocks_), in.signature, in.verdict, in.before, in.rows,
+                       counted_, in.report},
         1, stream);
     run(PositionKernel{prepare}, blocks_, stream);
     const size_t row = size_t(tokens.hidden) * (tokens.scales ? 1 : 2);
     run(SendKernel{place_, route, static_cast<const char*>(tokens.x), row, tokens.scales, tokens.topk_idx,
-                   tokens.topk_weights, in.origins, scratch_.verdict, in.fill},
+                   tokens.topk_weights, in.origins, scratch_.verdict, in.fill ? in.rows : 0},
         blocks_, stream);
     meet(stream);
   }
@@ -118,7 +119,7 @@ class Hop {
     meet(stream);  // everyone is through with what it received last
     const size_t row = size_t(route.hidden) * (scales ? 1 : 2);
     if (verdict == 0)
-      run(SendKernel{place_, route, static_cast<const char*>(x), row, scales, nullptr, nullptr, nullptr, nullptr, false},
+      run(SendKernel{place_, route, static_cast<const char*>(x), row, scales, nullptr, nullptr, nullptr, nullptr, 0},
           blocks_, stream);
     conclude(verdict, earlier, stream);
   }

@@ -54,7 +54,7 @@ class Handle;
 /// by source rank.) Pointers into the buffer, valid until the next dispatch. topk_idx counts the rank's own experts from 0; -1:
 /// not one of this rank's.
 struct Received {
-  int tokens = 0;  ///< rows; after dispatch_worst_case: the buffer's recv_tokens_max, those past *count are -1 in topk_idx
+  int tokens = 0;  ///< rows; after dispatch_worst_case: its `rows`, those past *count are -1 in topk_idx
   const int32_t* count = nullptr;  ///< device memory of the handle: the rows that came
   const void* x = nullptr;
   const float* scales = nullptr;
@@ -121,7 +121,9 @@ class __attribute__((visibility("default"))) Buffer {
   /// Sends every token once to each rank that holds one of its experts. Waits on the host for the counts.
   Received dispatch(const Tokens&, int expert_alignment, cudaStream_t);
   /// The same without a host wait, so that it can be captured into a CUDA graph.
-  Received dispatch_worst_case(const Tokens&, cudaStream_t);
+  /// `rows`: how many rows are given, on all ranks the same; a rank that would receive more is an error, as one that would
+  /// receive more than recv_tokens_max. 0: recv_tokens_max.
+  Received dispatch_worst_case(const Tokens&, cudaStream_t, int rows = 0);
   /// Along the routes of an earlier dispatch: x and scales alone travel; no host wait. As backward of a combine it sends the
   /// gradient of each token to where the token went.
   Received dispatch_again(const Handle&, const void* x, const float* scales, cudaStream_t);

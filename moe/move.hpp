@@ -16,7 +16,7 @@ struct SendKernel {
   const float* topk_weights;
   const Origin* origins;   // of the tokens; null: they are the caller's own
   const int32_t* verdict;  // of this dispatch; null: known to be well
-  bool fill;               // mark the rows past those that come: for a receiver that does not know how many come
+  int fill;                // mark the rows past those that come, up to so many: for a receiver that does not know how many come
 
   CAUSEWAY_DEVICE void operator()() const {
     const bool sends = !verdict || *verdict == 0;
@@ -25,8 +25,8 @@ struct SendKernel {
     const HopPlaces there = hop_places(place.limits);
     if (sends)
       for (int t = worker(); t < route.tokens; t += workers()) send(lanes, team, there, t);
-    if (!fill) return;
-    const size_t topk = size_t(route.topk), end = size_t(place.limits.recv_tokens) * topk;
+    if (fill == 0) return;
+    const size_t topk = size_t(route.topk), end = size_t(fill) * topk;
     auto* numbers = reinterpret_cast<int64_t*>(place.region + there.topk);
     auto* weights = reinterpret_cast<float*>(place.region + there.weights);
     const size_t first = size_t(route.recv_prefix[team.pes - 1]) * topk;

@@ -47,7 +47,7 @@ CAUSEWAY_DEVICE void report_verdict(const DeviceWorld& world, const char* operat
   const char* problem = "a rank gave arguments that are bad (rank, kind of fault)";
   if (ailment_of(verdict) == Ailment::bad_indices) problem = "topk_idx of a rank has an entry that is no expert (rank)";
   if (ailment_of(verdict) == Ailment::different) problem = "a rank was called with other sizes than the others (rank)";
-  if (ailment_of(verdict) == Ailment::too_many) problem = "a rank would receive more than recv_tokens_max (rank)";
+  if (ailment_of(verdict) == Ailment::too_many) problem = "a rank would receive more rows than it has room for (rank)";
   misuse(world, operation, problem, rank_of(verdict), int(ailment_of(verdict)));
 }
 

@@ -64,10 +64,10 @@ class Buffer {
     return *buffer_;
   }
 
-  nb::tuple dispatch(const moe::Tokens& tokens, int alignment, Address stream, bool worst_case) {
+  nb::tuple dispatch(const moe::Tokens& tokens, int alignment, Address stream, int worst_rows) {
     moe::Received got = call([&] {
-      return worst_case ? get().dispatch_worst_case(tokens, as_stream(stream))
-                        : get().dispatch(tokens, alignment, as_stream(stream));
+      return worst_rows > 0 ? get().dispatch_worst_case(tokens, as_stream(stream), worst_rows)
+                            : get().dispatch(tokens, alignment, as_stream(stream));
     });
     return in_python(std::move(got));
   }
@@ -156,10 +156,10 @@ void add_records(nb::module_& module) {
 }
 
 nb::tuple dispatch(Buffer& buffer, Address x, Address scales, Address topk_idx, Address topk_weights, int tokens,
-                   int hidden, int topk, int experts, int alignment, Address stream, bool worst_case) {
+                   int hidden, int topk, int experts, int alignment, Address stream, int worst_rows) {
   const moe::Tokens in{as_pointer(x),          as_pointer<float>(scales), as_pointer<int64_t>(topk_idx),
                        as_pointer<float>(topk_weights), tokens, hidden, topk, experts};
-  return buffer.dispatch(in, alignment, stream, worst_case);
+  return buffer.dispatch(in, alignment, stream, worst_rows);
 }
 
 void combine(Buffer& buffer, Address x, Address weights, Address bias_0, Address bias_1, const DispatchHandle& handle,

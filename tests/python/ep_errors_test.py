@@ -84,6 +84,8 @@ def arguments(me: int, pes: int, buffer: Buffer, experts: int) -> None:
                lambda: buffer.dispatch(x, topk_idx=idx, num_tokens_per_expert=np.zeros(experts - 1, np.int32)))
     many = np.zeros((60, TOPK), np.int64)
     raises(RuntimeError, "would receive .*recv_tokens_max is 40", lambda: buffer.dispatch(bf16(60, HIDDEN), topk_idx=many))
+    raises(RuntimeError, "would receive more rows than it has room",
+           lambda: buffer.dispatch(x, topk_idx=many[:TOKENS], num_worst_tokens=1))
     works(buffer, experts)
 
 

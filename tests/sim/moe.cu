@@ -402,10 +402,13 @@ static void run_low_latency(int pairs) {
     if (later) run_hooks(pair, 16, &Operation::sum);
   };
   // Dispatches alone, then combines alone: nothing but the credits holds a fast PE back. Then in turns.
-  const int alone = pairs - 2;
+  const int alone = pairs - 3;
   for (int pair = 0; pair < alone; ++pair) dispatch_two(pair);
   join();
   for (int pair = 0; pair < alone; ++pair) combine_two(pair);
+  join();
+  cudaStreamSynchronize(stream);
+  for (int i = 0; i < 2 * alone; ++i) all[size_t(i)].handle.reset(), all[size_t(i)].receive = all[size_t(i)].sum = nullptr;
   for (int pair = alone; pair < pairs; ++pair) dispatch_two(pair), join(), combine_two(pair);
   join();
   cudaStreamSynchronize(stream);
@@ -421,7 +424,7 @@ int main() {
   nvshmem_free(nvshmem_malloc(64));  // binds the device
   run_throughput(pes, 4);
   if (pes % 2 == 0) run_throughput(pes / 2, 3);
-  run_low_latency(6);
+  run_low_latency(7);
   if (wrong != 0) std::printf("PE %d: %d wrong values\n", me, wrong);
   nvshmem_barrier_all();
   nvshmem_finalize();

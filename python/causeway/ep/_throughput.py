@@ -94,7 +94,8 @@ class ThroughputMode(BufferBase):
         num_tokens_per_rank, num_tokens_per_rdma_rank, is_token_in_rank, config: accepted; they follow from topk_idx.
         expert_alignment: what the counts in the returned list are rounded up to.
         num_worst_tokens: not 0: the host does not wait (so that a CUDA graph can capture the call), and results have so many
-            rows; those that did not come are -1 in recv_topk_idx. At most the buffer's num_max_recv_tokens.
+            rows; those that did not come are -1 in recv_topk_idx. On all ranks the same, at most the buffer's
+            num_max_recv_tokens; a rank that would receive more is an error on all.
         previous_event: waited for instead of the current stream.
         async_finish: the current stream does not wait; the returned event tells the end.
 
@@ -112,7 +113,8 @@ class ThroughputMode(BufferBase):
                                         allocate_on_comm_stream)
         worst_case = num_worst_tokens != 0
         with self._refusing(lambda: self._native.dispatch(0, 0, 0, 0, -1, 128, 1, self.group_size, 1,
-                                                          self._comm_stream.cuda_stream, worst_case)):
+                                                          self._comm_stream.cuda_stream,
+                                                          self.limits.recv_tokens if worst_case else 0)):
             check_allocation(previous_event, async_finish, allocate_on_comm_stream)
             given = _Input(x, self.limits.hidden)
             if topk_idx is None:
@@ -129,7 +131,7 @@ class ThroughputMode(BufferBase):
         with self._failing():
             rows, x_at, scales_at, idx_at, weights_at, origin_at, _, per_expert, native_handle = self._native.dispatch(
                 given.x.address, address(given.scales), idx.address, address(weights), *given.x.shape, idx.shape[1], experts,
-                expert_alignment, comm, worst_case)
+                expert_alignment, comm, num_worst_tokens)
         rows = num_worst_tokens or rows
         with self._allocating(allocate_on_comm_stream):
             recv_x, tensors = self._copy_x(given, rows, x_at, scales_at, comm)
