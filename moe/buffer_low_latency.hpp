@@ -8,10 +8,14 @@ namespace {
 
 Scaling scaling_of(Cast cast) {
   switch (cast) {
-    case Cast::none: return Scaling::none;
-    case Cast::fp8: return Scaling::plain;
-    case Cast::fp8_rounded: return Scaling::rounded;
-    case Cast::fp8_exponent: return Scaling::exponent;
+    case Cast::none:
+      return Scaling::none;
+    case Cast::fp8:
+      return Scaling::plain;
+    case Cast::fp8_rounded:
+      return Scaling::rounded;
+    case Cast::fp8_exponent:
+      return Scaling::exponent;
   }
   fail(Status::invalid_value, "cast is {}: must be one of causeway::moe::Cast", int(cast));
 }
@@ -47,8 +51,7 @@ std::shared_ptr<LowLatencyHandle> Buffer::low_latency_dispatch(const void* x, co
   Implementation& self = *implementation_;
   const LowLatencyLimits& limits = self.low_limits;
   check_low_latency(limits);
-  const auto wrong =
-      self.wrong_with([&] { check_dispatch(limits, x, topk_idx, tokens, hidden, topk, cast, out); });
+  const auto wrong = self.wrong_with([&] { check_dispatch(limits, x, topk_idx, tokens, hidden, topk, cast, out); });
   auto handle = std::make_shared<LowLatencyHandle>();
   const auto ranks = size_t(limits.ranks), messages = ranks * size_t(limits.tokens);
   handle->memory = self.pool.take(2 * sizeof(uint64_t) + (2 + 2 * ranks + messages * size_t(limits.topk)) * 4);
@@ -60,8 +63,8 @@ std::shared_ptr<LowLatencyHandle> Buffer::low_latency_dispatch(const void* x, co
 
   LowLatencyPlace place = self.low_place;
   place.route = handle->route;
-  const LowLatencySend send{place,  static_cast<const __nv_bfloat16*>(x), topk_idx, tokens, topk, hidden, scaling_of(cast),
-                            wrong != nullptr};
+  const LowLatencySend send{
+      place, static_cast<const __nv_bfloat16*>(x), topk_idx, tokens, topk, hidden, scaling_of(cast), wrong != nullptr};
   const LowLatencyReceive receive{place,
                                   hidden,
                                   scaling_of(cast),
@@ -94,10 +97,12 @@ void Buffer::low_latency_combine(const void* x, const int64_t* topk_idx, const f
   });
   LowLatencyPlace place = self.low_place;
   place.route = handle.route;
-  const LowLatencyReturn send{place,         static_cast<const __nv_bfloat16*>(x), topk_idx, topk_weights, handle.tokens, handle.topk,
+  const LowLatencyReturn send{place,         static_cast<const __nv_bfloat16*>(x),
+                              topk_idx,      topk_weights,
+                              handle.tokens, handle.topk,
                               handle.hidden, wrong != nullptr};
-  const LowLatencySum sum{place,       topk_idx, handle.tokens, handle.topk, handle.hidden,
-                          wrong ? nullptr : static_cast<__nv_bfloat16*>(out)};
+  const LowLatencySum sum{place,       topk_idx,      handle.tokens,
+                          handle.topk, handle.hidden, wrong ? nullptr : static_cast<__nv_bfloat16*>(out)};
   self.run_low(send, stream);
   if (hook && !wrong)
     *hook = [&self, sum, memory = handle.memory](cudaStream_t on) { self.run_low(sum, on); };

@@ -54,9 +54,9 @@ Limits limits_of(const BufferOptions& options, int ranks, int experts) {
 
 /// What ranks tell each other before memory is made.
 struct Agreement {
-  uint64_t options;      // digest of what must be the same
-  int32_t node_ranks;    // of the caller's node
-  int32_t place;         // in it
+  uint64_t options;    // digest of what must be the same
+  int32_t node_ranks;  // of the caller's node
+  int32_t place;       // in it
 };
 
 uint64_t digest_of(const BufferOptions& options, int ranks) {

@@ -121,7 +121,8 @@ void Buffer::Implementation::throw_verdict(const Tokens& in, const Hop& hop) con
              hop.counted().most, options.recv_tokens_max);
       fail(Status::out_of_memory, "rank {} would receive more tokens than the buffer's recv_tokens_max of {}", about,
            options.recv_tokens_max);
-    default: fail(Status::invalid_value, "rank {} called dispatch with bad arguments", about);
+    default:
+      fail(Status::invalid_value, "rank {} called dispatch with bad arguments", about);
   }
 }
 
@@ -137,8 +138,9 @@ void Buffer::dispatch_layout(const int64_t* topk_idx, int tokens, int topk, int 
   const Shape& shape = self.shape;
   check_routing(self.options, shape.ranks, tokens, topk, experts);
   if (tokens > 0 && !topk_idx) fail(Status::invalid_value, "topk_idx is null: must be [{}, {}]", tokens, topk);
-  machine::launch(ClearKernel{{tokens_per_rank, tokens_per_node, tokens_per_expert}, {shape.ranks, shape.nodes(), experts}},
-                  1, kThreads, stream);
+  machine::launch(
+      ClearKernel{{tokens_per_rank, tokens_per_node, tokens_per_expert}, {shape.ranks, shape.nodes(), experts}}, 1,
+      kThreads, stream);
   machine::launch(LayoutKernel{topk_idx, tokens, topk, experts, shape.ranks, shape.nodes(), tokens_per_rank,
                                tokens_per_node, tokens_per_expert, token_in_rank},
                   unsigned(self.options.blocks), kThreads, stream);
@@ -146,8 +148,7 @@ void Buffer::dispatch_layout(const int64_t* topk_idx, int tokens, int topk, int 
 
 Received Buffer::dispatch(const Tokens& given, int expert_alignment, cudaStream_t stream) {
   Implementation& self = *implementation_;
-  const auto wrong = self.wrong_with(
-      [&] { check_tokens(self.options, self.shape.ranks, given, expert_alignment); });
+  const auto wrong = self.wrong_with([&] { check_tokens(self.options, self.shape.ranks, given, expert_alignment); });
   const Tokens in = wrong ? no_tokens(self.shape.ranks) : given;
   auto handle = self.dispatch(in, self.verdict(wrong), 0, stream);
   machine_host::synchronize(stream);
@@ -222,8 +223,8 @@ void Buffer::combine(const Results& in, const Handle& handle, void* out, float* 
   } else {
     self.rail->meet(stream);
     const HopPlaces at = self.rail->places();
-    self.inside->pull(handle.routes[1], x, self.rail->at(at.back), reinterpret_cast<float*>(self.rail->at(at.back_weights)),
-                      {nullptr, nullptr}, stream);
+    self.inside->pull(handle.routes[1], x, self.rail->at(at.back),
+                      reinterpret_cast<float*>(self.rail->at(at.back_weights)), {nullptr, nullptr}, stream);
     self.rail->hand_over(first, nullptr, nullptr, verdict, &*self.inside, stream);
     if (!wrong) self.rail->pull(first, nullptr, out, out_weights, in.bias, stream);
   }

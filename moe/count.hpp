@@ -78,8 +78,7 @@ struct PrepareKernel {
   }
   CAUSEWAY_DEVICE bool goes(Lanes lanes, Run run, int first, int rank) const {
     const int t = first + int(lanes.rank());
-    return t < run.end &&
-           goes_to(topk_idx + size_t(t) * size_t(route.topk), route.topk, route.experts, ranks, rank);
+    return t < run.end && goes_to(topk_idx + size_t(t) * size_t(route.topk), route.topk, route.experts, ranks, rank);
   }
 };
 
@@ -141,7 +140,8 @@ struct ExchangeKernel {
     const int ranks = team.pes, local = route.experts / ranks;
     int32_t ails = verdict;
     if (ails == 0 && before) ails = *before;
-    if (ails == 0 && machine::load_relaxed_sys(scratch.bad_index) != 0) ails = verdict_of(Ailment::bad_indices, place.buffer_rank(team.pe));
+    if (ails == 0 && machine::load_relaxed_sys(scratch.bad_index) != 0)
+      ails = verdict_of(Ailment::bad_indices, place.buffer_rank(team.pe));
     for (int i = int(group.rank()); i < ranks * ranks; i += int(group.size()))
       machine::store_peer(place.of_rank(row + i % ranks, i / ranks), scratch.of_rank[i % ranks]);
     for (int e = int(group.rank()); e < route.experts; e += int(group.size())) {
@@ -163,7 +163,8 @@ struct ExchangeKernel {
     for (int from = 0; from < ranks; ++from)
       if (ails == 0) ails = table[size_t(from + 1) * row - 1];
     for (int from = 1; from < ranks; ++from)
-      if (ails == 0 && table[size_t(from + 1) * row - 2] != table[row - 2]) ails = verdict_of(Ailment::different, place.buffer_rank(from));
+      if (ails == 0 && table[size_t(from + 1) * row - 2] != table[row - 2])
+        ails = verdict_of(Ailment::different, place.buffer_rank(from));
     int32_t most = 0;
     for (int to = 0; to < ranks; ++to) {
       int32_t all = 0;

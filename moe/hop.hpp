@@ -74,8 +74,8 @@ class Hop {
     int32_t* of_rank = at + size_t(workers_of(blocks)) * ranks;
     auto* of_expert = reinterpret_cast<uint32_t*>(of_rank + ranks);
     scratch_ = {at, of_rank, of_expert, of_expert + experts, reinterpret_cast<int32_t*>(of_expert + experts + 1)};
-    counted_ = static_cast<Counted*>(
-        machine_host::make_shared(sizeof(Counted) + (experts / ranks + 1) * sizeof(int32_t)));
+    counted_ =
+        static_cast<Counted*>(machine_host::make_shared(sizeof(Counted) + (experts / ranks + 1) * sizeof(int32_t)));
   }
   ~Hop() { machine_host::free_shared(counted_); }
   Hop(const Hop&) = delete;
@@ -88,9 +88,7 @@ class Hop {
   [[nodiscard]] HopPlaces places() const { return hop_places(place_.limits); }
 
   /// Words of device memory that a route of so many tokens takes.
-  [[nodiscard]] size_t route_words(int tokens) const {
-    return (size_t(tokens) + 2) * size_t(place_.limits.ranks);
-  }
+  [[nodiscard]] size_t route_words(int tokens) const { return (size_t(tokens) + 2) * size_t(place_.limits.ranks); }
   [[nodiscard]] Route make_route(const Tokens& in, int32_t* words) const {
     const int ranks = place_.limits.ranks;
     return {in.tokens, in.topk, in.experts, in.hidden, words + 2 * ranks, words, words + ranks};
@@ -128,13 +126,18 @@ class Hop {
   void hand_over(const Route& route, const void* x, const float* weights, int32_t verdict, const Hop* earlier,
                  cudaStream_t stream) {
     if (verdict == 0 && (x || weights))
-      run(HandOverKernel{place_, route, static_cast<const char*>(x), size_t(route.hidden) * 2, weights}, blocks_, stream);
+      run(HandOverKernel{place_, route, static_cast<const char*>(x), size_t(route.hidden) * 2, weights}, blocks_,
+          stream);
     conclude(verdict, earlier, stream);
   }
   /// x as in hand_over().
   void pull(const Route& route, const void* x, void* out, float* out_weights, const void* const (&bias)[2],
             cudaStream_t stream) {
-    run(PullKernel{place_, route, static_cast<const char*>(x), static_cast<__nv_bfloat16*>(out), out_weights,
+    run(PullKernel{place_,
+                   route,
+                   static_cast<const char*>(x),
+                   static_cast<__nv_bfloat16*>(out),
+                   out_weights,
                    {static_cast<const __nv_bfloat16*>(bias[0]), static_cast<const __nv_bfloat16*>(bias[1])}},
         blocks_, stream);
   }

@@ -44,9 +44,7 @@ CAUSEWAY_DEVICE bool any_in_group(KernelGroup, bool set) { return machine::any_i
 #endif
 
 /// The caller's worker, and how many the grid has. Blocks are whole workers.
-CAUSEWAY_DEVICE int workers_in_block() {
-  return int(machine::threads_in_block() / Lanes{}.size());
-}
+CAUSEWAY_DEVICE int workers_in_block() { return int(machine::threads_in_block() / Lanes{}.size()); }
 CAUSEWAY_DEVICE int worker() {
   // Neighbours in number are in different blocks: little work is spread over many multiprocessors.
   const int in_block = int(machine::thread_in_block() / Lanes{}.size());

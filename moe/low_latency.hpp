@@ -89,9 +89,9 @@ struct LowLatencyPlace {
   LowLatencyLimits limits;
   char* region;
   LowLatencyState* state;
-  int32_t* counts;  // own memory: by expert, tokens of this rank
-  int32_t* begins;  // own memory: by block, own expert and source rank: its first row in a receive
-  uint32_t* mask;   // own memory: by rank, not zero for one that is masked
+  int32_t* counts;      // own memory: by expert, tokens of this rank
+  int32_t* begins;      // own memory: by block, own expert and source rank: its first row in a receive
+  uint32_t* mask;       // own memory: by rank, not zero for one that is masked
   uint64_t timeout_ns;  // after which a rank is masked; 0: never
   LowLatencyRoute route;
 
@@ -177,8 +177,12 @@ CAUSEWAY_DEVICE void wait_for_flags(const LowLatencyPlace& place, KernelGroup gr
     const uint32_t before = machine::atomic_compare_exchange_sys(outcome, 0u, came ? 1u : 2u);
     // Another block has seen the flag, so this one soon does; what the rank sent is visible to it only then.
     if (before == 1 && !came)
-      spin_until(place.world, [&] { return WaitInfo{"moe low latency", world_pe(place.view(), r), flags + r, 2 * n, ">="}; },
-                 [&](uint64_t& seen) { return (seen = machine::load_acquire_sys(flags + r)) >= 2 * n; });
+      spin_until(
+          place.world,
+          [&] {
+            return WaitInfo{"moe low latency", world_pe(place.view(), r), flags + r, 2 * n, ">="};
+          },
+          [&](uint64_t& seen) { return (seen = machine::load_acquire_sys(flags + r)) >= 2 * n; });
     if (start != 0) wait_ns[r] += int64_t(machine::now_ns() - start);
   }
   group.sync();
@@ -206,7 +210,8 @@ CAUSEWAY_DEVICE void raise_flags(const LowLatencyPlace& place, KernelGroup group
   const LowLatencyPlaces places = low_latency_places(place.limits);
   char* set = place.set(n) + (kind == kDispatch ? places.dispatch_flags : places.combine_flags);
   uint64_t* flag = reinterpret_cast<uint64_t*>(set) + place.view().pe;
-  if (int(group.rank()) < place.limits.ranks) machine::fence_acq_rel_sys();  // (dear: not by threads that store nothing)
+  if (int(group.rank()) < place.limits.ranks)
+    machine::fence_acq_rel_sys();  // (dear: not by threads that store nothing)
   for (int r = int(group.rank()); r < place.limits.ranks; r += int(group.size()))
     if (!place.masked(r)) machine::store_relaxed_sys(place.of_rank(flag, r), 2 * n + (bad ? 1 : 0));
 }

@@ -53,10 +53,11 @@ struct LowLatencyReturn {
   /// The weight of a choice of a message, once its owner has sent it; false if that rank is masked.
   CAUSEWAY_DEVICE bool wait_for_weight(const uint64_t* word, int source, uint64_t n, float& weight) const {
     uint64_t got = 0;
-    const bool there = detail::wait_for_rank(place, "low_latency_combine: weights", source, word, n, [&](uint64_t& seen) {
-      got = seen = machine::load_relaxed_sys(word);
-      return uint32_t(seen >> 32) == uint32_t(n);
-    });
+    const bool there =
+        detail::wait_for_rank(place, "low_latency_combine: weights", source, word, n, [&](uint64_t& seen) {
+          got = seen = machine::load_relaxed_sys(word);
+          return uint32_t(seen >> 32) == uint32_t(n);
+        });
     const auto bits = uint32_t(got);
     __builtin_memcpy(&weight, &bits, sizeof weight);
     return there;
@@ -66,8 +67,8 @@ struct LowLatencyReturn {
     const Lanes lanes{};
     const int source = message / place.limits.tokens, own = int(lanes.rank());
     const int32_t* rows = place.route.row_of_choice + size_t(message) * size_t(place.limits.topk);
-    const auto* words = reinterpret_cast<const uint64_t*>(place.set(n) + places.weights) +
-                        size_t(message) * size_t(place.limits.topk);
+    const auto* words =
+        reinterpret_cast<const uint64_t*>(place.set(n) + places.weights) + size_t(message) * size_t(place.limits.topk);
     // A lane waits for one choice's weight; the CPU machine's only lane for one after the other.
     float mine = 0;
     bool there = true;

@@ -186,8 +186,7 @@ struct LowLatencyReceive {
     const int messages = place.limits.ranks * place.limits.tokens, parts = parts_of(messages);
     for (int unit = worker(); x && unit < messages * parts; unit += workers())
       receive(places, n, unit / parts, unit % parts, parts);
-    if (detail::last_block(group, &place.route.through[kDispatch]))
-      detail::give_credits(place, group, kDispatch, n);
+    if (detail::last_block(group, &place.route.through[kDispatch])) detail::give_credits(place, group, kDispatch, n);
   }
 
  private:
@@ -232,8 +231,8 @@ struct LowLatencyReceive {
   CAUSEWAY_DEVICE void receive(const LowLatencyPlaces& places, uint64_t n, int message, int part, int parts) const {
     const Lanes lanes{};
     const int source = message / place.limits.tokens, own = int(lanes.rank()), topk = place.limits.topk;
-    const auto* header = reinterpret_cast<const Header*>(place.set(n) + places.headers +
-                                                         size_t(message) * places.header_bytes);
+    const auto* header =
+        reinterpret_cast<const Header*>(place.set(n) + places.headers + size_t(message) * places.header_bytes);
     const int32_t mine = own < topk ? row_of(source, header, n, own) : -1;
     const auto row = [&](int k) {
       return kLanesPerScale > 1 ? from_lane(lanes, mine, unsigned(k)) : row_of(source, header, n, k);

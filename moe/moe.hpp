@@ -60,9 +60,10 @@ struct Received {
   const float* scales = nullptr;
   const int64_t* topk_idx = nullptr;
   const float* topk_weights = nullptr;
-  const Origin* origin = nullptr;      ///< where each row comes from
-  std::vector<int> tokens_of_expert;   ///< by own expert, rounded up to the alignment asked for; empty in worst-case mode
-  std::shared_ptr<Handle> handle;      ///< for combine, and for a dispatch along the same routes
+  const Origin* origin = nullptr;  ///< where each row comes from
+  std::vector<int>
+      tokens_of_expert;            ///< by own expert, rounded up to the alignment asked for; empty in worst-case mode
+  std::shared_ptr<Handle> handle;  ///< for combine, and for a dispatch along the same routes
 };
 
 /// What a combine adds up; x alone must be given.
@@ -86,11 +87,11 @@ struct LowLatencyOutput {
   /// FP8 only: [own experts, hidden / 128, ranks * low_latency_tokens_max] floats (the rows are the last dimension, as tensor
   /// cores load them); with fp8_exponent [own experts, hidden / 512, ranks * low_latency_tokens_max] words.
   void* scales = nullptr;
-  int32_t* recv_count = nullptr;       ///< [own experts]: rows that came, the first ones of each expert
-  int32_t* source_token = nullptr;     ///< or null: [own experts, ranks * low_latency_tokens_max]: the token at its source
-  int64_t* layout_range = nullptr;     ///< or null: [own experts, ranks]: first row << 32 | rows of that source
-  int32_t* recv_total = nullptr;       ///< or null: [own experts], to which the rows that came are added
-  int64_t* wait_ns = nullptr;          ///< or null: [ranks], to which the time spent waiting for each rank is added
+  int32_t* recv_count = nullptr;    ///< [own experts]: rows that came, the first ones of each expert
+  int32_t* source_token = nullptr;  ///< or null: [own experts, ranks * low_latency_tokens_max]: the token at its source
+  int64_t* layout_range = nullptr;  ///< or null: [own experts, ranks]: first row << 32 | rows of that source
+  int32_t* recv_total = nullptr;    ///< or null: [own experts], to which the rows that came are added
+  int64_t* wait_ns = nullptr;       ///< or null: [ranks], to which the time spent waiting for each rank is added
 };
 class LowLatencyHandle;
 /// Receives what has been sent: to be called once, on a stream that is ordered behind the send. Until then no block is held.

@@ -16,7 +16,7 @@ struct SendKernel {
   const float* topk_weights;
   const Origin* origins;   // of the tokens; null: they are the caller's own
   const int32_t* verdict;  // of this dispatch; null: known to be well
-  int fill;                // mark the rows past those that come, up to so many: for a receiver that does not know how many come
+  int fill;  // mark the rows past those that come, up to so many: for a receiver that does not know how many come
 
   CAUSEWAY_DEVICE void operator()() const {
     const bool sends = !verdict || *verdict == 0;

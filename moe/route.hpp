@@ -23,9 +23,7 @@ struct Place {
     return at(world, local, world_pe(view(), rank));
   }
   CAUSEWAY_DEVICE int buffer_rank(int rank) const { return rank_first + rank * rank_stride; }
-  CAUSEWAY_DEVICE int32_t* verdicts() const {
-    return reinterpret_cast<int32_t*>(region + hop_places(limits).verdicts);
-  }
+  CAUSEWAY_DEVICE int32_t* verdicts() const { return reinterpret_cast<int32_t*>(region + hop_places(limits).verdicts); }
 };
 
 /// What ails an operation: nothing (0), or a kind and the rank (of the buffer) that it is about.
@@ -61,8 +59,8 @@ struct Route {
 
 /// Own memory of a hop, used by one operation after the other.
 struct Scratch {
-  int32_t* of_worker;  // by worker and rank: its tokens that go there; then those of the workers before it
-  int32_t* of_rank;    // by rank: all tokens that go there
+  int32_t* of_worker;   // by worker and rank: its tokens that go there; then those of the workers before it
+  int32_t* of_rank;     // by rank: all tokens that go there
   uint32_t* of_expert;  // by expert: tokens that name it; zero between operations
   uint32_t* bad_index;  // not zero: topk_idx has an entry that is no expert; zero between operations
   int32_t* verdict;     // of the running dispatch

@@ -24,14 +24,14 @@ CAUSEWAY_HOST_DEVICE constexpr size_t aligned(size_t bytes) { return (bytes + 12
 
 /// Offsets of the symmetric region of one hop.
 struct HopPlaces {
-  size_t counts;    // by source rank: a row of counts (see counts_row)
-  size_t verdicts;  // by rank: what ails its part in an operation without counts (int32)
-  size_t x;         // by received token: hidden elements of at most 2 bytes
-  size_t scales;    // by received token: hidden / 128 floats
-  size_t topk;      // by received token: topk expert numbers of the receiving rank, -1 for others (int64)
-  size_t weights;   // by received token: topk floats
-  size_t origin;    // by received token: where it comes from
-  size_t back;      // by received token: what combine takes from here, hidden elements of 2 bytes
+  size_t counts;        // by source rank: a row of counts (see counts_row)
+  size_t verdicts;      // by rank: what ails its part in an operation without counts (int32)
+  size_t x;             // by received token: hidden elements of at most 2 bytes
+  size_t scales;        // by received token: hidden / 128 floats
+  size_t topk;          // by received token: topk expert numbers of the receiving rank, -1 for others (int64)
+  size_t weights;       // by received token: topk floats
+  size_t origin;        // by received token: where it comes from
+  size_t back;          // by received token: what combine takes from here, hidden elements of 2 bytes
   size_t back_weights;  // by received token: topk floats
   size_t bytes;
 };

@@ -197,7 +197,10 @@ bool Worker::retire(size_t number) {
   arenas_.push_back(block.shared);
   grid->operation->device->retire_threads(block.threads);
   blocks_.erase(blocks_.begin() + long(number));
-  if (grid->blocks_left.fetch_sub(1) == 1) Operation::finish(grid->operation);
+  if (grid->blocks_left.fetch_sub(1) == 1) {
+    sanitizer_acquire(&grid->failed);  // blocks that ended since, too
+    Operation::finish(grid->operation);
+  }
   sanitizer_release(&grid->blocks_left);
   return true;
 }

@@ -25,23 +25,23 @@ using Table = std::map<std::string, Reduction>;  // by "operator type"
   CAUSEWAY_ADD(form, prod, type, T, name)    \
   CAUSEWAY_ADD(form, min, type, T, name)     \
   CAUSEWAY_ADD(form, max, type, T, name)
-#define CAUSEWAY_INTEGER(form, type, T) \
-  CAUSEWAY_NUMBER(form, type, T, #type) \
+#define CAUSEWAY_INTEGER(form, type, T)   \
+  CAUSEWAY_NUMBER(form, type, T, #type)   \
   CAUSEWAY_ADD(form, and, type, T, #type) \
-  CAUSEWAY_ADD(form, or, type, T, #type) \
+  CAUSEWAY_ADD(form, or, type, T, #type)  \
   CAUSEWAY_ADD(form, xor, type, T, #type)
-#define CAUSEWAY_ALL(form)                                     \
-  CAUSEWAY_NUMBER(form, bfloat16, __nv_bfloat16, "bfloat16")   \
-  CAUSEWAY_NUMBER(form, half, half, "float16")                 \
-  CAUSEWAY_NUMBER(form, float, float, "float32")               \
-  CAUSEWAY_NUMBER(form, double, double, "float64")             \
-  CAUSEWAY_INTEGER(form, int8, int8_t)                         \
-  CAUSEWAY_INTEGER(form, int16, int16_t)                       \
-  CAUSEWAY_INTEGER(form, int32, int32_t)                       \
-  CAUSEWAY_INTEGER(form, int64, int64_t)                       \
-  CAUSEWAY_INTEGER(form, uint8, uint8_t)                       \
-  CAUSEWAY_INTEGER(form, uint16, uint16_t)                     \
-  CAUSEWAY_INTEGER(form, uint32, uint32_t)                     \
+#define CAUSEWAY_ALL(form)                                   \
+  CAUSEWAY_NUMBER(form, bfloat16, __nv_bfloat16, "bfloat16") \
+  CAUSEWAY_NUMBER(form, half, half, "float16")               \
+  CAUSEWAY_NUMBER(form, float, float, "float32")             \
+  CAUSEWAY_NUMBER(form, double, double, "float64")           \
+  CAUSEWAY_INTEGER(form, int8, int8_t)                       \
+  CAUSEWAY_INTEGER(form, int16, int16_t)                     \
+  CAUSEWAY_INTEGER(form, int32, int32_t)                     \
+  CAUSEWAY_INTEGER(form, int64, int64_t)                     \
+  CAUSEWAY_INTEGER(form, uint8, uint8_t)                     \
+  CAUSEWAY_INTEGER(form, uint16, uint16_t)                   \
+  CAUSEWAY_INTEGER(form, uint32, uint32_t)                   \
   CAUSEWAY_INTEGER(form, uint64, uint64_t)
 
 Table reductions() {
@@ -69,7 +69,8 @@ void run(const Table& table, const std::string& operation, const std::string& ty
 void add_collectives(nb::module_& module) {
   module.def("broadcast", [](int team, Address dest, Address source, size_t bytes, int root, Address stream) {
     call([&] {
-      check(nvshmemx_broadcastmem_on_stream(team, as_pointer(dest), as_pointer(source), bytes, root, as_stream(stream)));
+      check(
+          nvshmemx_broadcastmem_on_stream(team, as_pointer(dest), as_pointer(source), bytes, root, as_stream(stream)));
     });
   });
   module.def("fcollect", [](int team, Address dest, Address source, size_t bytes, Address stream) {

@@ -157,8 +157,14 @@ void add_records(nb::module_& module) {
 
 nb::tuple dispatch(Buffer& buffer, Address x, Address scales, Address topk_idx, Address topk_weights, int tokens,
                    int hidden, int topk, int experts, int alignment, Address stream, int worst_rows) {
-  const moe::Tokens in{as_pointer(x),          as_pointer<float>(scales), as_pointer<int64_t>(topk_idx),
-                       as_pointer<float>(topk_weights), tokens, hidden, topk, experts};
+  const moe::Tokens in{as_pointer(x),
+                       as_pointer<float>(scales),
+                       as_pointer<int64_t>(topk_idx),
+                       as_pointer<float>(topk_weights),
+                       tokens,
+                       hidden,
+                       topk,
+                       experts};
   return buffer.dispatch(in, alignment, stream, worst_rows);
 }
 
@@ -198,10 +204,8 @@ void add_moe(nb::module_& module) {
   add_records(module);
   nb::class_<Buffer>(module, "Buffer")
       .def(nb::init<const moe::BufferOptions&>())
-      .def_static("size_hint",
-                  [](const moe::BufferOptions& options, int ranks) {
-                    return call([&] { return moe::Buffer::size_hint(options, ranks); });
-                  })
+      .def_static("size_hint", [](const moe::BufferOptions& options,
+                                  int ranks) { return call([&] { return moe::Buffer::size_hint(options, ranks); }); })
       .def("destroy", &Buffer::destroy)
       .def_prop_ro("rank", [](const Buffer& buffer) { return buffer.get().rank(); })
       .def_prop_ro("ranks", [](const Buffer& buffer) { return buffer.get().ranks(); })

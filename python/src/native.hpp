@@ -59,10 +59,10 @@ auto call(Body&& body) {
   }
 }
 
-void add_world(nb::module_&);        // init, memory
+void add_world(nb::module_&);  // init, memory
 void add_teams(nb::module_&);
-void add_streams(nb::module_&);      // streams, events, copies
-void add_transfer(nb::module_&);     // put, get, signals, order
+void add_streams(nb::module_&);   // streams, events, copies
+void add_transfer(nb::module_&);  // put, get, signals, order
 void add_collectives(nb::module_&);
 void add_moe(nb::module_&);
 

@@ -49,8 +49,7 @@ void add_teams(nb::module_& module) {
   module.def("team_split_2d", &split_2d);
   module.def("team_unique_id", &unique_id);
   module.def("team_make", &make);
-  module.def("team_destroy",
-             [](int team) { call([&] { check_report([&] { nvshmem_team_destroy(team); }); }); });
+  module.def("team_destroy", [](int team) { call([&] { check_report([&] { nvshmem_team_destroy(team); }); }); });
 }
 
 }  // namespace causeway::python

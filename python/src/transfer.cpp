@@ -8,13 +8,15 @@ uint64_t* word(Address address) { return as_pointer<uint64_t>(address); }
 
 void put(Address dest, Address source, size_t bytes, int pe, Address stream) {
   call([&] {
-    check_report([&] { nvshmemx_putmem_on_stream(as_pointer(dest), as_pointer(source), bytes, pe, as_stream(stream)); });
+    check_report(
+        [&] { nvshmemx_putmem_on_stream(as_pointer(dest), as_pointer(source), bytes, pe, as_stream(stream)); });
   });
 }
 
 void get(Address dest, Address source, size_t bytes, int pe, Address stream) {
   call([&] {
-    check_report([&] { nvshmemx_getmem_on_stream(as_pointer(dest), as_pointer(source), bytes, pe, as_stream(stream)); });
+    check_report(
+        [&] { nvshmemx_getmem_on_stream(as_pointer(dest), as_pointer(source), bytes, pe, as_stream(stream)); });
   });
 }
 
@@ -58,9 +60,8 @@ void add_transfer(nb::module_& module) {
   module.def("put_signal", &put_signal);
   module.def("signal", &signal);
   module.def("signal_wait", &signal_wait);
-  module.def("quiet", [](Address stream) {
-    call([&] { check_report([&] { nvshmemx_quiet_on_stream(as_stream(stream)); }); });
-  });
+  module.def("quiet",
+             [](Address stream) { call([&] { check_report([&] { nvshmemx_quiet_on_stream(as_stream(stream)); }); }); });
   module.def("barrier", [](int team, Address stream) {
     call([&] { check(nvshmemx_barrier_on_stream(team, as_stream(stream))); });
   });

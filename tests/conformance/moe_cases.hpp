@@ -144,7 +144,8 @@ inline float returned(uint64_t key, int by, int from, int t, int h) {
 }
 
 /// Rows made by the receivers come back; the owner of a token knows what each of them made.
-inline void check_combine(Suite& suite, const Case& c, Buffer& buffer, const Received& got, const std::vector<Row>& rows) {
+inline void check_combine(Suite& suite, const Case& c, Buffer& buffer, const Received& got,
+                          const std::vector<Row>& rows) {
   const size_t hidden = size_t(c.hidden), topk = size_t(c.topk);
   std::vector<__nv_bfloat16> back(rows.size() * hidden);
   std::vector<float> back_weights(rows.size() * topk);
@@ -240,9 +241,9 @@ inline void run_case(Suite& suite, Buffer& buffer, Random& random) {
       if (c.goes(rank, t, suite.me)) rows.push_back({rank, t});
   }
   const bool worst_case = random.chance(40);
-  const Received got =
-      worst_case ? buffer.dispatch_worst_case(in, suite.stream, c.key % 2 == 0 ? 0 : most_received(suite, c))
-                 : buffer.dispatch(in, c.alignment, suite.stream);
+  const Received got = worst_case
+                           ? buffer.dispatch_worst_case(in, suite.stream, c.key % 2 == 0 ? 0 : most_received(suite, c))
+                           : buffer.dispatch(in, c.alignment, suite.stream);
   suite.synchronize();
   check_received(suite, c, got, rows, !worst_case);
   if (worst_case) check_filled(suite, c, got, rows.size());

@@ -31,8 +31,8 @@ struct Case {
   int hidden, topk, experts;
   Cast cast;
   [[nodiscard]] bool fp8() const { return cast != Cast::none; }
-  std::vector<int> tokens;                                   // by rank
-  std::vector<std::vector<int64_t>> topk_idx;                // by rank
+  std::vector<int> tokens;                     // by rank
+  std::vector<std::vector<int64_t>> topk_idx;  // by rank
   [[nodiscard]] float value(int rank, int t, int h) const {
     return float(int(mix(key + uint64_t(rank * 4099 + t) ^ uint64_t(h) << 32) % 255) - 127) / 4.0f;
   }
@@ -102,8 +102,8 @@ class Run {
 
   /// Sends; the receive is queued with finish_dispatch().
   void start_dispatch() {
-    handle = buffer.low_latency_dispatch(x, idx, c.tokens[size_t(suite.me)], c.hidden, c.topk, c.cast, got, suite.stream,
-                                         &hook);
+    handle = buffer.low_latency_dispatch(x, idx, c.tokens[size_t(suite.me)], c.hidden, c.topk, c.cast, got,
+                                         suite.stream, &hook);
   }
   void finish_dispatch() {
     hook(suite.stream);
@@ -111,9 +111,7 @@ class Run {
     ++dispatches;
     check_received();
   }
-  void start_combine() {
-    buffer.low_latency_combine(results, idx, weights, *handle, out, suite.stream, &hook);
-  }
+  void start_combine() { buffer.low_latency_combine(results, idx, weights, *handle, out, suite.stream, &hook); }
   void finish_combine() {
     hook(suite.stream);
     suite.synchronize();
@@ -125,7 +123,8 @@ class Run {
       start_combine(), usleep(200), finish_combine();
       return;
     }
-    handle = buffer.low_latency_dispatch(x, idx, c.tokens[size_t(suite.me)], c.hidden, c.topk, c.cast, got, suite.stream);
+    handle =
+        buffer.low_latency_dispatch(x, idx, c.tokens[size_t(suite.me)], c.hidden, c.topk, c.cast, got, suite.stream);
     suite.synchronize();
     ++dispatches;
     check_received();
@@ -384,6 +383,7 @@ int main(int argc, char** argv) {
     family("moe.low latency, errors", run_errors);
     family("moe.low latency, after errors", run_overlapped);
   }
-  suite.family("moe.low latency, masked", (suite.cases + 9) / 10, [&](Random& random, int) { run_masked(suite, random); });
+  suite.family("moe.low latency, masked", (suite.cases + 9) / 10,
+               [&](Random& random, int) { run_masked(suite, random); });
   return suite.finish();
 }

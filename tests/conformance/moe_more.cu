@@ -101,7 +101,8 @@ void run_later_errors(Suite& suite, Buffer& buffer, Random& random) {
     text = error.what();
   }
   suite.synchronize();
-  if (text.empty()) suite.wrong("bad arguments of rank %d to %s: no exception", culprit, combines ? "combine" : "again");
+  if (text.empty())
+    suite.wrong("bad arguments of rank %d to %s: no exception", culprit, combines ? "combine" : "again");
 }
 
 /// More tokens to one rank than its buffer holds: every rank is told.
@@ -131,7 +132,8 @@ void run_too_many(Suite& suite, int node_ranks) {
     } catch (const std::exception& error) {
       text = error.what();
     }
-    if (text.empty() && (bad || suite.pes > 1)) suite.wrong("options of rank 0 %s: no exception", bad ? "bad" : "other");
+    if (text.empty() && (bad || suite.pes > 1))
+      suite.wrong("options of rank 0 %s: no exception", bad ? "bad" : "other");
   }
 }
 
