@@ -27,6 +27,8 @@ foreach(source ${conformance_sources})
     set(sizes 1 2 3 4 7 16)
     if(CAUSEWAY_TEST_FULL)
       list(APPEND sizes 5 8)
+    elseif(name MATCHES "^moe")
+      list(APPEND sizes 8)  # 2 nodes of 4, and 4 of 2
     endif()
   endif()
   foreach(pes ${sizes})
@@ -56,6 +58,10 @@ endforeach()
 if(CAUSEWAY_TEST_SAMPLE)
   return()
 endif()
+
+foreach(nodes 2 3 4)  # of which 3 is uneven
+  causeway_job_test(conformance.moe.nodes.${nodes} tests/moe_conformance 8 RUN --nodes ${nodes} ARGS --cases 3 LABELS conformance)
+endforeach()
 
 # ---- seeded runs
 foreach(name ring barrier)

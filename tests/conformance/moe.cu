@@ -42,6 +42,21 @@ void run_layout(Suite& suite, Buffer& buffer, Random& random) {
   check(per_expert.data, experts, "tokens of an expert");
 }
 
+/// Where nothing is said about nodes, those of the job are taken if all have as many ranks.
+void check_default_nodes(Suite& suite) {
+  auto* sizes = static_cast<int*>(nvshmem_malloc(size_t(suite.pes + 1) * sizeof(int)));
+  const int own = nvshmem_team_n_pes(NVSHMEMX_TEAM_NODE);
+  copy(sizes + suite.pes, &own, sizeof own, suite.stream);
+  nvshmem_int_fcollect(NVSHMEM_TEAM_WORLD, sizes, sizes + suite.pes, 1);
+  const auto all = fetch(sizes, size_t(suite.pes), suite.stream);
+  const bool even = std::count(all.begin(), all.end(), own) == suite.pes;
+  BufferOptions options;
+  options.hidden_max = 128, options.experts_max = suite.pes, options.recv_tokens_max = 1;
+  const Buffer buffer(options);
+  suite.equal(buffer.node_ranks(), even ? own : suite.pes, "ranks of a node");
+  nvshmem_free(sizes);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -53,5 +68,6 @@ int main(int argc, char** argv) {
     suite.family(name + "layout", cases, [&](Random& random, int) { run_layout(suite, buffer, random); });
     suite.family(name + "dispatch and combine", cases, [&](Random& random, int) { run_case(suite, buffer, random); });
   });
+  suite.family("moe, nodes of the job", 1, [&](Random&, int) { check_default_nodes(suite); });
   return suite.finish();
 }

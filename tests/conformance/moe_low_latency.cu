@@ -327,14 +327,16 @@ void run_errors(Suite& suite, Buffer& buffer, Random& random) {
 }
 
 /// A rank that all others mask takes no part; and one that does not come is masked after a while.
-void run_masked(Suite& suite, Random& random) {
+void run_masked(Suite& suite, Random& random, int number) {
   if (suite.pes == 1) return;
   for (const bool waits : {false, true}) {
+    if (waits && number > 0)
+      continue;  // it takes its time: the slowest of many PEs on few cores must not be taken for dead
     BufferOptions options;
     options.hidden_max = kHiddenMax, options.topk_max = kTopkMax, options.experts_max = kExpertsPerRank * suite.pes;
     options.recv_tokens_max = 16, options.low_latency_tokens_max = kTokensMax;
     options.low_latency_blocks = 16;  // PEs that share a GPU must all find room on it
-    options.low_latency_timeout_s = waits ? 0.3 : 0;
+    options.low_latency_timeout_s = waits ? 5 : 0;
     Buffer buffer(options);
     const int gone = int(random.below(uint64_t(suite.pes)));
     const Case c = draw_case(suite, random);
@@ -384,6 +386,6 @@ int main(int argc, char** argv) {
     family("moe.low latency, after errors", run_overlapped);
   }
   suite.family("moe.low latency, masked", (suite.cases + 9) / 10,
-               [&](Random& random, int) { run_masked(suite, random); });
+               [&](Random& random, int number) { run_masked(suite, random, number); });
   return suite.finish();
 }

@@ -373,12 +373,15 @@ static void run_low_latency(int pairs) {
     op.got.recv_count = device<int32_t>(kLocal), op.got.source_token = device<int32_t>(size_t(kLocal * rows));
     op.result = device<Bf16>(size_t(kLocal * rows) * kHidden), op.out = device<Bf16>(kTokens * kHidden);
   }
-  // Hooks run on a stream that the next sends do not wait for, or on the same one.
+  // Hooks run on a stream that the next sends do not wait for, on the same one, or the first on this and the second on that.
   const auto run_hooks = [&](int pair, int place, ReceiveHook Operation::*hook) {
-    const uint32_t drawn = mix(8, uint32_t(pair), uint32_t(place), uint32_t(me)) % 2;
-    const cudaStream_t on = drawn ? hooks : stream;
-    cudaEventRecord(event, stream), cudaStreamWaitEvent(on, event, 0);
-    for (int i = 0; i < 2; ++i) stall_some(pair, place + i, on), (all[size_t(2 * pair + i)].*hook)(on);
+    const uint32_t drawn = mix(8, uint32_t(pair), uint32_t(place), uint32_t(me)) % 3;
+    cudaEventRecord(event, stream), cudaStreamWaitEvent(hooks, event, 0);
+    for (int i = 0; i < 2; ++i) {
+      const cudaStream_t on = drawn == 0 || (drawn == 1 && i == 1) ? stream : hooks;
+      stall_some(pair, place + i, on);
+      (all[size_t(2 * pair + i)].*hook)(on);
+    }
   };
   const auto dispatch_two = [&](int pair) {
     const bool later = mix(6, uint32_t(pair), uint32_t(me), 0) % 4 != 0;  // each PE as it likes
