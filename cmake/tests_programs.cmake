@@ -76,11 +76,20 @@ foreach(pes 2 3 4 8)
   causeway_job_test(sim.collectives.${pes} tests/collectives_sim ${pes} RUN --seed ${collective_seeds} LABELS sim TIMEOUT 900)
 endforeach()
 
+causeway_add_program(moe_sim tests/sim/moe.cu DIRECTORY tests FLAGS -O1)
+foreach(pes 2 3 4)
+  causeway_job_test(sim.moe.${pes} tests/moe_sim ${pes} RUN --seed ${collective_seeds} LABELS sim TIMEOUT 900)
+endforeach()
+
 # ---- mutants: the same programs over a header with one defect; one of the seeds 1 to 100 must fail
 file(READ tests/sim/mutants/mutants.json mutants)
 string(JSON count LENGTH ${mutants})
 math(EXPR last "${count} - 1")
 foreach(index RANGE ${last})
+  string(JSON full ERROR_VARIABLE none GET ${mutants} ${index} full)  # only in the acceptance run
+  if(full STREQUAL "ON" AND NOT CAUSEWAY_TEST_FULL)
+    continue()
+  endif()
   string(JSON mutant GET ${mutants} ${index} name)
   string(JSON program GET ${mutants} ${index} program)
   string(JSON file GET ${mutants} ${index} file)
@@ -90,7 +99,7 @@ foreach(index RANGE ${last})
     COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/sim/mutants/mutate.py ${mutant} ${PROJECT_SOURCE_DIR} ${overlay}
     DEPENDS tests/sim/mutants/mutate.py tests/sim/mutants/mutants.json ${file}
     VERBATIM)
-  causeway_add_program(${mutant}_mutant tests/sim/${program}.cu DIRECTORY tests FLAGS -I${overlay} DEPENDS ${overlay}/causeway/${file})
+  causeway_add_program(${mutant}_mutant tests/sim/${program}.cu DIRECTORY tests FLAGS -O1 -I${overlay} DEPENDS ${overlay}/causeway/${file})
   add_test(NAME mutant.${mutant} COMMAND causeway run -n 4 --seed 1-100 --timeout 300 ${CMAKE_BINARY_DIR}/tests/${mutant}_mutant)
   set_tests_properties(mutant.${mutant} PROPERTIES LABELS sim TIMEOUT 320 PASS_REGULAR_EXPRESSION "causeway: seed [0-9]+ failed")
 endforeach()

@@ -8,8 +8,8 @@
 # does nothing.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-cases=25 full=
-[ "${1:-}" != --full ] || cases=500 full=yes
+cases=15 full= sizes="2 4"
+[ "${1:-}" != --full ] || cases=500 full=yes sizes="1 2 3 4"
 root=$PWD environment=$PWD/build/python
 
 [ -x "$environment/bin/python" ] || python3 -m venv "$environment"
@@ -29,7 +29,7 @@ job() {
   "$causeway" run -n "$pes" --timeout 900 "$python" "tests/python/$script" "$@"
 }
 scripts() {
-  for pes in 1 2 3 4; do
+  for pes in $sizes; do
     job "$pes" core_test.py
     job "$pes" ep_errors_test.py
   done

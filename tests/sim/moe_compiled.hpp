@@ -1,0 +1,72 @@
+// The mixture-of-experts buffer, compiled into the program that includes this, so that a mutant of its headers is what runs: the
+// library's own is compiled already. What the library keeps to itself (launches, memory, checks) is given here by the public
+// interface.
+#pragma once
+#define FMT_HEADER_ONLY 1
+#include <cuda_runtime.h>
+#include <nvshmem.h>
+#include <nvshmemx.h>
+
+#define launch library_launch
+#include <causeway/machine/launch.hpp>
+#undef launch
+namespace causeway::machine {
+/// Blocks start and end at other times than their work: the simulator makes a block's stores visible when it ends.
+__device__ inline void linger(unsigned place) {
+  const unsigned polls = (blockIdx.x * 7 + unsigned(nvshmem_my_pe()) * 3 + place) % 5;
+  for (unsigned i = 0; i < polls * polls; ++i) __nanosleep(1000);
+}
+template <class Functor>
+__global__ void entry(const Functor functor) {
+  linger(0);
+  functor();
+  linger(2);
+}
+template <class Functor>
+void launch(const Functor& functor, unsigned blocks, unsigned threads, StreamHandle stream) {
+  entry<Functor><<<blocks, threads, 0, stream>>>(functor);
+}
+}  // namespace causeway::machine
+
+#include <causeway/moe/buffer_make.hpp>
+#include <causeway/moe/buffer_throughput.hpp>
+
+#include <causeway/moe/buffer_low_latency.hpp>
+
+#include <cstring>
+
+namespace causeway::host {
+const DeviceWorld& check_team(const char*, int) { return unit::world(); }
+int team_size(const char*, int team) { return nvshmem_team_n_pes(team); }
+int team_number(const char*, int team) { return nvshmem_team_my_pe(team); }
+void check_faults(const char*) {
+  if (unit::world().faults->count != 0) fail(Status::internal, "device code: {}", unit::world().faults->problem);
+}
+}  // namespace causeway::host
+
+namespace causeway::machine_host {
+void copy(void* to, const void* from, size_t bytes) { cudaMemcpy(to, from, bytes, cudaMemcpyDefault); }
+void zero(void* place, size_t bytes) {
+  cudaMemset(place, 0, bytes);
+  cudaDeviceSynchronize();
+}
+void* make_device(size_t bytes) {
+  void* memory = nullptr;
+  cudaMalloc(&memory, bytes);
+  return memory;
+}
+void free_device(void* memory) { cudaFree(memory); }
+void* make_shared(size_t bytes) {
+  void* memory = nullptr;
+  cudaMallocHost(&memory, bytes);
+  std::memset(memory, 0, bytes);
+  return memory;
+}
+void free_shared(void* memory) { cudaFreeHost(memory); }
+void synchronize(Stream stream) { cudaStreamSynchronize(stream); }
+void fcollect(const DeviceWorld&, const char*, int, void* dest, const void* source, size_t bytes) {  // over the world
+  for (int pe = 0; pe < nvshmem_n_pes(); ++pe)
+    std::memcpy(static_cast<char*>(nvshmem_ptr(dest, pe)) + size_t(nvshmem_my_pe()) * bytes, source, bytes);
+  nvshmem_barrier_all();
+}
+}  // namespace causeway::machine_host
