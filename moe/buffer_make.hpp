@@ -3,6 +3,7 @@
 #include <causeway/api/types.h>
 #include <causeway/moe/buffer.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 
@@ -36,13 +37,24 @@ void check_options(const BufferOptions& options, int ranks) {
   if (low && options.experts_max % ranks != 0)
     fail(Status::invalid_value, "experts_max is {}: must be a multiple of the {} ranks", options.experts_max, ranks);
   check_range("blocks", options.blocks, 1, 1024, "blocks that move tokens");
-  check_range("low_latency_blocks", options.low_latency_blocks, 1, 1024, "blocks that move tokens");
+  check_range("low_latency_blocks", options.low_latency_blocks, 0, 1024,
+              "blocks that move tokens, 0 for as many as fit");
   check_range("node_ranks", options.node_ranks, 0, ranks, "ranks of a node, 0 for the job's nodes");
   if (options.node_ranks > 0 && ranks % options.node_ranks != 0)
     fail(Status::invalid_value, "node_ranks is {}: must divide the {} ranks", options.node_ranks, ranks);
   if (!(options.low_latency_timeout_s >= 0 && options.low_latency_timeout_s <= 1e6))
     fail(Status::invalid_value, "low_latency_timeout_s is {}: must be 0 (never) to 1e6 seconds",
          options.low_latency_timeout_s);
+}
+
+/// Low-latency blocks of a rank, one on each multiprocessor, beside those of the ranks that share its GPU.
+int blocks_that_fit() {
+  int devices = 0, device = 0, processors = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || cudaGetDevice(&device) != cudaSuccess || devices == 0 ||
+      cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
+    fail(Status::internal, "the GPU's number of multiprocessors is not known");
+  const int sharing = (host::team_size(kName, NVSHMEMX_TEAM_NODE) + devices - 1) / devices;
+  return std::min(64, std::max(1, processors / sharing - 2));
 }
 
 LowLatencyLimits low_limits_of(const BufferOptions& options, int ranks) {
@@ -114,6 +126,7 @@ Buffer::Buffer(const BufferOptions& options) : implementation_(std::make_unique<
   self.world = host::check_team(kName, options.team);
   self.options = options;
   self.shape = shape_of(self.world, options);
+  if (self.options.low_latency_blocks == 0) self.options.low_latency_blocks = blocks_that_fit();
   const Shape& shape = self.shape;
   if (shape.nodes() == 1) {
     self.inside.emplace(self.world, options.team, limits_of(options, shape.ranks, options.experts_max), 0, 1,
@@ -132,7 +145,7 @@ Buffer::Buffer(const BufferOptions& options) : implementation_(std::make_unique<
   if (self.low_limits.tokens == 0) return;
   self.low_region.emplace(low_latency_places(self.low_limits).bytes,
                           "low latency (low_latency_tokens_max rows of hidden_max from each rank)");
-  const size_t experts = size_t(options.experts_max), begins = size_t(options.low_latency_blocks) * experts;
+  const size_t experts = size_t(options.experts_max), begins = size_t(self.options.low_latency_blocks) * experts;
   const size_t own = sizeof(LowLatencyState) + (experts + begins + size_t(shape.ranks)) * sizeof(uint32_t);
   self.low_memory = self.pool.take(own);
   machine_host::zero(self.low_memory.get(), own);

@@ -29,7 +29,9 @@ struct BufferOptions {
   int recv_tokens_max = 4096;      ///< that one rank can receive in a dispatch, on each hop
   int low_latency_tokens_max = 0;  ///< of a rank in a low-latency operation; 0: that mode is not used
   int blocks = 8;                  ///< blocks that move tokens in high-throughput mode: eight fill an NVLink port
-  int low_latency_blocks = 64;     ///< the same in low-latency mode, where operations are short
+  /// The same in low-latency mode. Blocks of a combine wait for those of other ranks, so ranks that share a GPU must all find
+  /// room on it. 0: as many as do, at most 64.
+  int low_latency_blocks = 0;
   /// Ranks of a node: consecutive ones. With more than one node a token crosses once to the rank of its source's position in
   /// each node that needs it, and goes on inside that node. 0: the job's nodes, where all hold as many consecutive ranks; else
   /// all ranks are one node.
