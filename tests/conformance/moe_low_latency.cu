@@ -335,6 +335,7 @@ void run_masked(Suite& suite, Random& random, int number) {
     BufferOptions options;
     options.hidden_max = kHiddenMax, options.topk_max = kTopkMax, options.experts_max = kExpertsPerRank * suite.pes;
     options.recv_tokens_max = 16, options.low_latency_tokens_max = kTokensMax;
+    options.low_latency_blocks = 16;  // PEs that share a GPU must all find room on it
     options.low_latency_timeout_s = waits ? 5 : 0;
     Buffer buffer(options);
     const int gone = int(random.below(uint64_t(suite.pes)));
@@ -367,6 +368,7 @@ int main(int argc, char** argv) {
     BufferOptions options;
     options.hidden_max = kHiddenMax, options.topk_max = kTopkMax, options.experts_max = kExpertsPerRank * suite.pes;
     options.recv_tokens_max = 16, options.low_latency_tokens_max = kTokensMax;
+    options.low_latency_blocks = 16;  // PEs that share a GPU must all find room on it
     Buffer buffer(options);
     suite.family("moe.low latency", suite.cases, [&](Random& random, int) {
       const Case c = draw_case(suite, random);
