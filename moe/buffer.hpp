@@ -17,7 +17,7 @@ constexpr const char* kName = "causeway::moe::Buffer";
 class Handle {
  public:
   Route routes[2]{};  // of the hop across nodes, if there is one, then of the one inside the node
-  std::shared_ptr<void> memory;
+  std::shared_ptr<Pool::Piece> memory;
   const int32_t* count = nullptr;  // device memory: rows received
   int received = 0;                // rows that combine reads at most
 };
@@ -25,9 +25,9 @@ class Handle {
 /// What combine needs to know of a low-latency dispatch.
 class LowLatencyHandle {
  public:
-  LowLatencyRoute route{};
+  int32_t* row_of_choice = nullptr;
   int tokens = 0, topk = 0, hidden = 0;
-  std::shared_ptr<void> memory;
+  std::shared_ptr<Pool::Piece> memory;
 };
 
 /// The numbers of a buffer that follow from its options and its team.
@@ -48,8 +48,8 @@ struct Buffer::Implementation {
 
   LowLatencyLimits low_limits;
   std::optional<SymmetricMemory> low_region;
-  std::shared_ptr<void> low_memory;
-  LowLatencyPlace low_place{};  // but for the route
+  std::shared_ptr<Pool::Piece> low_memory;
+  LowLatencyPlace low_place{};  // but for the operation
 
   ~Implementation();
   /// What is wrong with a call: the first fault that device code has left, or what `checks` throws; null: nothing.
@@ -73,6 +73,8 @@ struct Buffer::Implementation {
   std::shared_ptr<Handle> dispatch(const Tokens& in, int32_t verdict, int worst_rows, cudaStream_t);
   void throw_verdict(const Tokens& in, const Hop&) const;
 
+  /// The place of a new operation, whose memory is in `piece`.
+  LowLatencyPlace begin_low(std::shared_ptr<Pool::Piece>& piece);
   template <class Kernel>
   void run_low(const Kernel& kernel, cudaStream_t stream) const {
     machine::launch(kernel, unsigned(options.low_latency_blocks), kThreads, stream);

@@ -44,6 +44,15 @@ void check_dispatch(const LowLatencyLimits& limits, const void* x, const int64_t
 
 }  // namespace
 
+LowLatencyPlace Buffer::Implementation::begin_low(std::shared_ptr<Pool::Piece>& piece) {
+  piece = pool.take(sizeof(uint64_t) + (1 + size_t(shape.ranks)) * sizeof(uint32_t));
+  LowLatencyPlace place = low_place;
+  place.operation.number = static_cast<uint64_t*>(piece->memory);
+  place.operation.through = reinterpret_cast<uint32_t*>(place.operation.number + 1);
+  place.operation.outcome = place.operation.through + 1;
+  return place;
+}
+
 std::shared_ptr<LowLatencyHandle> Buffer::low_latency_dispatch(const void* x, const int64_t* topk_idx, int tokens,
                                                                int hidden, int topk, Cast cast,
                                                                const LowLatencyOutput& out, cudaStream_t stream,
@@ -53,16 +62,15 @@ std::shared_ptr<LowLatencyHandle> Buffer::low_latency_dispatch(const void* x, co
   check_low_latency(limits);
   const auto wrong = self.wrong_with([&] { check_dispatch(limits, x, topk_idx, tokens, hidden, topk, cast, out); });
   auto handle = std::make_shared<LowLatencyHandle>();
-  const auto ranks = size_t(limits.ranks), messages = ranks * size_t(limits.tokens);
-  handle->memory = self.pool.take(2 * sizeof(uint64_t) + (2 + 2 * ranks + messages * size_t(limits.topk)) * 4);
-  auto* operation = static_cast<uint64_t*>(handle->memory.get());
-  auto* words = reinterpret_cast<uint32_t*>(operation + 2);
-  handle->route = {operation, words, words + 2, reinterpret_cast<int32_t*>(words + 2 + 2 * ranks)};
+  const size_t rows = size_t(limits.ranks) * size_t(limits.tokens) * size_t(limits.topk);
+  handle->memory = self.pool.take(rows * sizeof(int32_t));
+  handle->row_of_choice = static_cast<int32_t*>(handle->memory->memory);
   if (wrong) tokens = 0, topk = 1, hidden = 8, cast = Cast::none;
   handle->tokens = tokens, handle->topk = topk, handle->hidden = hidden;
 
-  LowLatencyPlace place = self.low_place;
-  place.route = handle->route;
+  std::shared_ptr<Pool::Piece> operation;
+  LowLatencyPlace place = self.begin_low(operation);
+  place.row_of_choice = handle->row_of_choice;
   const LowLatencySend send{
       place, static_cast<const __nv_bfloat16*>(x), topk_idx, tokens, topk, hidden, scaling_of(cast), wrong != nullptr};
   const LowLatencyReceive receive{place,
@@ -77,7 +85,10 @@ std::shared_ptr<LowLatencyHandle> Buffer::low_latency_dispatch(const void* x, co
                                   out.wait_ns};
   self.run_low(send, stream);
   if (hook && !wrong)
-    *hook = [&self, receive, handle](cudaStream_t on) { self.run_low(receive, on); };
+    *hook = [&self, receive, operation, memory = handle->memory](cudaStream_t on) {
+      self.run_low(receive, on);
+      operation->used_on(on), memory->used_on(on);  // another stream than the next operation's, perhaps
+    };
   else
     self.run_low(receive, stream);
   if (wrong) std::rethrow_exception(wrong);
@@ -95,8 +106,9 @@ void Buffer::low_latency_combine(const void* x, const int64_t* topk_idx, const f
       fail(Status::invalid_value, "topk_idx is {} and topk_weights {}: both must be [{}, {}]",
            static_cast<const void*>(topk_idx), static_cast<const void*>(topk_weights), handle.tokens, handle.topk);
   });
-  LowLatencyPlace place = self.low_place;
-  place.route = handle.route;
+  std::shared_ptr<Pool::Piece> operation;
+  LowLatencyPlace place = self.begin_low(operation);
+  place.row_of_choice = handle.row_of_choice;
   const LowLatencyReturn send{place,         static_cast<const __nv_bfloat16*>(x),
                               topk_idx,      topk_weights,
                               handle.tokens, handle.topk,
@@ -105,7 +117,10 @@ void Buffer::low_latency_combine(const void* x, const int64_t* topk_idx, const f
                           handle.topk, handle.hidden, wrong ? nullptr : static_cast<__nv_bfloat16*>(out)};
   self.run_low(send, stream);
   if (hook && !wrong)
-    *hook = [&self, sum, memory = handle.memory](cudaStream_t on) { self.run_low(sum, on); };
+    *hook = [&self, sum, operation](cudaStream_t on) {
+      self.run_low(sum, on);
+      operation->used_on(on);
+    };
   else
     self.run_low(sum, stream);
   if (wrong) std::rethrow_exception(wrong);

@@ -145,11 +145,11 @@ Buffer::Buffer(const BufferOptions& options) : implementation_(std::make_unique<
   if (self.low_limits.tokens == 0) return;
   self.low_region.emplace(low_latency_places(self.low_limits).bytes,
                           "low latency (low_latency_tokens_max rows of hidden_max from each rank)");
-  const size_t experts = size_t(options.experts_max), begins = size_t(self.options.low_latency_blocks) * experts;
+  const size_t experts = size_t(options.experts_max), begins = 2 * size_t(self.options.low_latency_blocks) * experts;
   const size_t own = sizeof(LowLatencyState) + (experts + begins + size_t(shape.ranks)) * sizeof(uint32_t);
   self.low_memory = self.pool.take(own);
-  machine_host::zero(self.low_memory.get(), own);
-  auto* state = static_cast<LowLatencyState*>(self.low_memory.get());
+  machine_host::zero(self.low_memory->memory, own);
+  auto* state = static_cast<LowLatencyState*>(self.low_memory->memory);
   auto* counts = reinterpret_cast<int32_t*>(state + 1);
   self.low_place = {self.world,
                     view_of(self.world, options.team),
@@ -160,7 +160,8 @@ Buffer::Buffer(const BufferOptions& options) : implementation_(std::make_unique<
                     counts + experts,
                     reinterpret_cast<uint32_t*>(counts + experts + begins),
                     uint64_t(options.low_latency_timeout_s * 1e9),
-                    {}};
+                    {},
+                    nullptr};
 }
 
 Buffer::~Buffer() = default;

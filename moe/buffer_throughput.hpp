@@ -47,7 +47,7 @@ std::shared_ptr<Handle> Buffer::Implementation::make_handle(const Tokens& in) {
   const size_t across = rail ? rail->route_words(in.tokens) : 0;
   const int second = rail ? options.recv_tokens_max : in.tokens;
   handle->memory = pool.take((across + inside->route_words(second)) * sizeof(int32_t));
-  auto* words = static_cast<int32_t*>(handle->memory.get());
+  auto* words = static_cast<int32_t*>(handle->memory->memory);
   Tokens next = in;
   if (rail) {
     handle->routes[0] = rail->make_route(in, words);

@@ -99,8 +99,7 @@ struct ExchangeKernel {
     const KernelGroup group{};
     const TeamView& team = place.view();
     sum_up(team.pes);
-    // Everyone's last counts are consumed, and all are through with what they received last, once all have come.
-    sync(place.world, "moe dispatch", group, team);
+    // Everyone's last counts are consumed: a dispatch ends with a meeting. What they received last is, once they have met below.
     auto* table = reinterpret_cast<int32_t*>(place.region + hop_places(place.limits).counts);
     send(group, team, table + size_t(team.pe) * counts_row(place.limits));
     sync(place.world, "moe dispatch", group, team);

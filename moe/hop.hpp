@@ -69,7 +69,7 @@ class Hop {
     const size_t experts = size_t(limits.experts), ranks = size_t(limits.ranks);
     const size_t words = size_t(workers_of(blocks)) * ranks + ranks + experts + 2;
     memory_ = pool_.take(words * sizeof(int32_t));
-    auto* at = static_cast<int32_t*>(memory_.get());
+    auto* at = static_cast<int32_t*>(memory_->memory);
     machine_host::zero(at, words * sizeof(int32_t));
     int32_t* of_rank = at + size_t(workers_of(blocks)) * ranks;
     auto* of_expert = reinterpret_cast<uint32_t*>(of_rank + ranks);
@@ -155,7 +155,7 @@ class Hop {
 
   Pool pool_;
   SymmetricMemory region_;
-  std::shared_ptr<void> memory_;
+  std::shared_ptr<Pool::Piece> memory_;
   Scratch scratch_{};
   Place place_;
   Counted* counted_ = nullptr;

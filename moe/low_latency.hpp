@@ -74,12 +74,11 @@ struct LowLatencyState {
   uint32_t bad_index;      // topk_idx of the running send has an entry that is no expert
 };
 
-/// What a dispatch leaves for its receive kernel and for combine; device memory of the handle.
-struct LowLatencyRoute {
-  uint64_t* operation;     // [2], by kind: set by the send kernel, for the receive kernel
-  uint32_t* through;       // [2], by kind: blocks of the receive kernel that are through
-  uint32_t* outcome;       // by kind and source rank: 0 not decided, 1 it is there, 2 it is dead
-  int32_t* row_of_choice;  // by source rank, token and choice: the row of x that it lies in, or -1
+/// What an operation's send kernel leaves for its receive kernel; device memory of the operation.
+struct LowLatencyOperation {
+  uint64_t* number;
+  uint32_t* through;  // blocks of the receive kernel that are through
+  uint32_t* outcome;  // by source rank: 0 not decided, 1 it is there, 2 it is dead
 };
 
 /// What every kernel of the mode gets.
@@ -90,10 +89,12 @@ struct LowLatencyPlace {
   char* region;
   LowLatencyState* state;
   int32_t* counts;      // own memory: by expert, tokens of this rank
-  int32_t* begins;      // own memory: by block, own expert and source rank: its first row in a receive
+  int32_t* begins;      // own memory: by set, block, own expert and source rank: its first row in a receive
   uint32_t* mask;       // own memory: by rank, not zero for one that is masked
   uint64_t timeout_ns;  // after which a rank is masked; 0: never
-  LowLatencyRoute route;
+  LowLatencyOperation operation;
+  int32_t*
+      row_of_choice;  // of a dispatch's handle: by source rank, token and choice: the row of x that it lies in, or -1
 
   CAUSEWAY_DEVICE const TeamView& view() const { return team; }
   template <class T>
@@ -166,14 +167,14 @@ CAUSEWAY_DEVICE void wait_for_credits(const LowLatencyPlace& place, KernelGroup 
 }
 
 /// Waits for the flags of all source ranks; all blocks decide alike about a rank that does not come. All threads call it.
-CAUSEWAY_DEVICE void wait_for_flags(const LowLatencyPlace& place, KernelGroup group, Kind kind, const uint64_t* flags,
-                                    uint64_t n, int64_t* wait_ns) {
+CAUSEWAY_DEVICE void wait_for_flags(const LowLatencyPlace& place, KernelGroup group, const uint64_t* flags, uint64_t n,
+                                    int64_t* wait_ns) {
   for (int r = int(group.rank()); r < place.limits.ranks; r += int(group.size())) {
     const uint64_t start = wait_ns && machine::block_in_grid() == 0 ? machine::now_ns() : 0;
     const bool came = wait_for_rank(place, "moe low latency", r, flags + r, 2 * n, [&](uint64_t& seen) {
       return (seen = machine::load_acquire_sys(flags + r)) >= 2 * n;
     });
-    uint32_t* outcome = place.route.outcome + kind * place.limits.ranks + r;
+    uint32_t* outcome = place.operation.outcome + r;
     const uint32_t before = machine::atomic_compare_exchange_sys(outcome, 0u, came ? 1u : 2u);
     // Another block has seen the flag, so this one soon does; what the rank sent is visible to it only then.
     if (before == 1 && !came)
@@ -189,17 +190,16 @@ CAUSEWAY_DEVICE void wait_for_flags(const LowLatencyPlace& place, KernelGroup gr
 }
 
 /// Is what the rank sent there, and well?
-CAUSEWAY_DEVICE bool came(const LowLatencyPlace& place, Kind kind, const uint64_t* flags, int rank) {
-  const uint32_t outcome = machine::load_relaxed_sys(place.route.outcome + kind * place.limits.ranks + rank);
+CAUSEWAY_DEVICE bool came(const LowLatencyPlace& place, const uint64_t* flags, int rank) {
+  const uint32_t outcome = machine::load_relaxed_sys(place.operation.outcome + rank);
   const uint64_t flag = machine::load_relaxed_sys(flags + rank);
   return outcome == 1 && flag % 2 == 0;
 }
 
 /// Leaves a record of ranks whose arguments were bad; by one thread.
-CAUSEWAY_DEVICE void report_bad(const LowLatencyPlace& place, const char* name, Kind kind, const uint64_t* flags) {
+CAUSEWAY_DEVICE void report_bad(const LowLatencyPlace& place, const char* name, const uint64_t* flags) {
   for (int r = 0; r < place.limits.ranks; ++r)
-    if (machine::load_relaxed_sys(place.route.outcome + kind * place.limits.ranks + r) == 1 &&
-        machine::load_relaxed_sys(flags + r) % 2 == 1)
+    if (machine::load_relaxed_sys(place.operation.outcome + r) == 1 && machine::load_relaxed_sys(flags + r) % 2 == 1)
       misuse(place.world, name, "a rank gave bad arguments or indices that are no experts (rank, ranks)", r,
              place.limits.ranks);
 }

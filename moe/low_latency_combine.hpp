@@ -66,7 +66,7 @@ struct LowLatencyReturn {
   CAUSEWAY_DEVICE void send(const LowLatencyPlaces& places, uint64_t n, int message, int part, int parts) const {
     const Lanes lanes{};
     const int source = message / place.limits.tokens, own = int(lanes.rank());
-    const int32_t* rows = place.route.row_of_choice + size_t(message) * size_t(place.limits.topk);
+    const int32_t* rows = place.row_of_choice + size_t(message) * size_t(place.limits.topk);
     const auto* words =
         reinterpret_cast<const uint64_t*>(place.set(n) + places.weights) + size_t(message) * size_t(place.limits.topk);
     // A lane waits for one choice's weight; the CPU machine's only lane for one after the other.
@@ -103,12 +103,12 @@ struct LowLatencyReturn {
 
   CAUSEWAY_DEVICE void finish(KernelGroup group, uint64_t n) const {
     for (int r = int(group.rank()); r < place.limits.ranks; r += int(group.size()))
-      machine::store_relaxed_sys(place.route.outcome + kCombine * place.limits.ranks + r, 0u);
+      machine::store_relaxed_sys(place.operation.outcome + r, 0u);
     if (leads(group)) {
       place.state->operations[kCombine] = n;
       place.state->through[kCombine] = 0;
-      place.route.operation[kCombine] = n;
-      place.route.through[kCombine] = 0;
+      *place.operation.number = n;
+      *place.operation.through = 0;
     }
     detail::raise_flags(place, group, kCombine, n, bad);
   }
@@ -122,18 +122,17 @@ struct LowLatencySum {
   __nv_bfloat16* out;  // null: the caller's arguments were bad
 
   CAUSEWAY_DEVICE void operator()() const {
-    const uint64_t n = place.route.operation[kCombine];
+    const uint64_t n = *place.operation.number;
     const KernelGroup group{};
     const Lanes lanes{};
     const LowLatencyPlaces places = low_latency_places(place.limits);
     const auto* flags = reinterpret_cast<const uint64_t*>(place.set(n) + places.combine_flags);
-    detail::wait_for_flags(place, group, kCombine, flags, n, nullptr);
-    if (machine::block_in_grid() == 0 && leads(group))
-      detail::report_bad(place, "low_latency_combine", kCombine, flags);
+    detail::wait_for_flags(place, group, flags, n, nullptr);
+    if (machine::block_in_grid() == 0 && leads(group)) detail::report_bad(place, "low_latency_combine", flags);
     const int parts = parts_of(tokens);
     for (int unit = worker(); out && unit < tokens * parts; unit += workers())
       sum_up(lanes, places, flags, n, unit / parts, part_of(hidden / 8, unit % parts, parts));
-    if (detail::last_block(group, &place.route.through[kCombine])) detail::give_credits(place, group, kCombine, n);
+    if (detail::last_block(group, place.operation.through)) detail::give_credits(place, group, kCombine, n);
   }
 
  private:
@@ -143,7 +142,7 @@ struct LowLatencySum {
     for (int base = packs.begin; base < packs.end; base += PackSum::stride(lanes)) {
       PackSum sum(lanes, base, packs.end);
       for (int r = 0; r < place.limits.ranks; ++r)
-        if (targets.has(lanes, r) && detail::came(place, kCombine, flags, r))
+        if (targets.has(lanes, r) && detail::came(place, flags, r))
           sum.add(place.set(n) + places.results + place.message(r, t) * size_t(place.limits.hidden) * 2, 1.0f);
       sum.store(reinterpret_cast<char*>(out) + size_t(t) * size_t(hidden) * 2);
     }

@@ -149,15 +149,15 @@ struct LowLatencySend {
         machine::store_peer(place.of_rank(counts + size_t(e % local) * size_t(place.limits.ranks) + me, e / local),
                             place.counts[e]);
     for (int r = int(group.rank()); r < place.limits.ranks; r += int(group.size()))
-      machine::store_relaxed_sys(place.route.outcome + kDispatch * place.limits.ranks + r, 0u);
+      machine::store_relaxed_sys(place.operation.outcome + r, 0u);
     const bool wrong = bad || machine::load_relaxed_sys(&place.state->bad_index) != 0;
     group.sync();
     if (leads(group)) {
       place.state->operations[kDispatch] = n;
       place.state->through[kDispatch] = 0;
       place.state->bad_index = 0;
-      place.route.operation[kDispatch] = n;
-      place.route.through[kDispatch] = 0;
+      *place.operation.number = n;
+      *place.operation.through = 0;
     }
     detail::raise_flags(place, group, kDispatch, n, wrong);
   }
@@ -175,23 +175,24 @@ struct LowLatencyReceive {
   int64_t* wait_ns;
 
   CAUSEWAY_DEVICE void operator()() const {
-    const uint64_t n = place.route.operation[kDispatch];
+    const uint64_t n = *place.operation.number;
     const KernelGroup group{};
     const LowLatencyPlaces places = low_latency_places(place.limits);
     const auto* flags = reinterpret_cast<const uint64_t*>(place.set(n) + places.dispatch_flags);
-    detail::wait_for_flags(place, group, kDispatch, flags, n, wait_ns);
-    if (machine::block_in_grid() == 0 && leads(group))
-      detail::report_bad(place, "low_latency_dispatch", kDispatch, flags);
+    detail::wait_for_flags(place, group, flags, n, wait_ns);
+    if (machine::block_in_grid() == 0 && leads(group)) detail::report_bad(place, "low_latency_dispatch", flags);
     if (x) find_begins(group, flags, places, n);
     const int messages = place.limits.ranks * place.limits.tokens, parts = parts_of(messages);
     for (int unit = worker(); x && unit < messages * parts; unit += workers())
       receive(places, n, unit / parts, unit % parts, parts);
-    if (detail::last_block(group, &place.route.through[kDispatch])) detail::give_credits(place, group, kDispatch, n);
+    if (detail::last_block(group, place.operation.through)) detail::give_credits(place, group, kDispatch, n);
   }
 
  private:
-  CAUSEWAY_DEVICE int32_t* begins() const {
-    return place.begins + size_t(machine::block_in_grid()) * size_t(place.limits.experts);
+  /// Each set has a table, because two receives may run at a time; the credits keep a third one away.
+  CAUSEWAY_DEVICE int32_t* begins(uint64_t n) const {
+    const size_t block = n % 2 * machine::blocks_in_grid() + machine::block_in_grid();
+    return place.begins + block * size_t(place.limits.experts);
   }
 
   /// Where the rows of each source begin among those of each own expert: those of the ranks before it come first. -1: nothing is
@@ -206,9 +207,9 @@ struct LowLatencyReceive {
       for (int r = 0; r <= source; ++r) {
         before += own;
         const int32_t said = machine::load_peer(counts + expert * ranks + r);
-        own = detail::came(place, kDispatch, flags, r) ? said : 0;
+        own = detail::came(place, flags, r) ? said : 0;
       }
-      begins()[pair] = detail::came(place, kDispatch, flags, source) ? before : -1;
+      begins(n)[pair] = detail::came(place, flags, source) ? before : -1;
       if (machine::block_in_grid() != 0) continue;
       if (layout_range) layout_range[pair] = int64_t(before) << 32 | own;
       if (source != ranks - 1) continue;
@@ -224,7 +225,7 @@ struct LowLatencyReceive {
     const auto choice = machine::load_peer(header->choice + k);
     if (said / Header::kChoices != n || k >= int(said % Header::kChoices) || choice.expert < 0) return -1;
     const int rows = place.limits.ranks * place.limits.tokens;
-    const int32_t begin = begins()[choice.expert * place.limits.ranks + source], within = begin + choice.row;
+    const int32_t begin = begins(n)[choice.expert * place.limits.ranks + source], within = begin + choice.row;
     return begin >= 0 && within < rows ? choice.expert * rows + within : -1;
   }
 
@@ -237,7 +238,7 @@ struct LowLatencyReceive {
     const auto row = [&](int k) {
       return kLanesPerScale > 1 ? from_lane(lanes, mine, unsigned(k)) : row_of(source, header, n, k);
     };
-    int32_t* keep = place.route.row_of_choice + size_t(message) * size_t(topk);
+    int32_t* keep = place.row_of_choice + size_t(message) * size_t(topk);
     uint32_t chosen = 0;
     for (int k = own; k < topk; k += int(lanes.size())) {
       const int32_t at = kLanesPerScale > 1 ? mine : row(k);

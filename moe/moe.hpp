@@ -3,7 +3,8 @@
 //
 // All ranks of the team make the buffer and call its collective operations (dispatch, dispatch_worst_case, dispatch_again,
 // combine, low_latency_dispatch, low_latency_combine) in the same order. Work is queued on the stream that a call is given.
-// Pointers are device memory unless something else is said. Errors are exceptions (std::exception) whose text names the
+// Operations of a buffer on different streams are ordered by the caller; a receive hook alone may run beside later ones. A handle
+// that a captured graph uses is kept as long as the graph. Pointers are device memory unless something else is said. Errors are exceptions (std::exception) whose text names the
 // argument, its value and what is accepted. A rank whose arguments are bad still takes part, with no token, so that no other
 // rank waits for it: a dispatch that waits on the host throws on all ranks, and an operation that does not throws at once on the
 // rank that is wrong and in the next call (or check) on the others, naming that rank.
@@ -134,7 +135,8 @@ class __attribute__((visibility("default"))) Buffer {
   /// each hop. out_weights [tokens, topk] or null. As backward of a dispatch it sums the gradients of a token's copies. No host
   /// wait.
   void combine(const Results&, const Handle&, void* out, float* out_weights, cudaStream_t);
-  /// Memory [recv_tokens_max, hidden] in the buffer: results written there need no copy when they are given to combine.
+  /// Memory [recv_tokens_max, hidden] in the buffer: results written there need no copy when they are given to combine. It may
+  /// be written from a dispatch on, once: after a combine other ranks still read it, until the next dispatch.
   [[nodiscard]] void* combine_input() const;
 
   // ---- low latency: every token straight to its experts' ranks; no host wait, and CUDA graphs may capture it. All ranks use
