@@ -3,11 +3,13 @@
 //
 // All ranks of the team make the buffer and call its collective operations (dispatch, dispatch_worst_case, dispatch_again,
 // combine, low_latency_dispatch, low_latency_combine) in the same order. Work is queued on the stream that a call is given.
-// Operations of a buffer on different streams are ordered by the caller; a receive hook alone may run beside later ones. A handle
-// that a captured graph uses is kept as long as the graph. Pointers are device memory unless something else is said. Errors are exceptions (std::exception) whose text names the
-// argument, its value and what is accepted. A rank whose arguments are bad still takes part, with no token, so that no other
-// rank waits for it: a dispatch that waits on the host throws on all ranks, and an operation that does not throws at once on the
-// rank that is wrong and in the next call (or check) on the others, naming that rank.
+// Operations of a buffer on different streams are ordered by the caller; a receive hook alone may run beside later ones. A
+// handle that a captured graph uses is kept as long as the graph. Pointers are device memory unless something else is said.
+//
+// Errors are exceptions (std::exception) whose text names the argument, its value and what is accepted. A rank whose arguments
+// are bad still takes part, with no token, so that no other rank waits for it: a dispatch that waits on the host throws on all
+// ranks, and an operation that does not throws at once on the rank that is wrong and in the next call (or check) on the others,
+// naming that rank.
 #pragma once
 #include <causeway/moe/sizes.hpp>
 #include <cuda_bf16.h>
