@@ -213,8 +213,12 @@ struct LowLatencyReceive {
       if (machine::block_in_grid() != 0) continue;
       if (layout_range) layout_range[pair] = int64_t(before) << 32 | own;
       if (source != ranks - 1) continue;
-      recv_count[expert] = before + own;
-      if (recv_total) recv_total[expert] += before + own;
+      const int32_t room = ranks * place.limits.tokens, came = before + own < room ? before + own : room;
+      if (before + own > room)
+        misuse(place.world, "low_latency_dispatch", "an expert has no room for so many rows: name it once a token",
+               before + own, room);
+      recv_count[expert] = came;
+      if (recv_total) recv_total[expert] += came;
     }
     group.sync();
   }

@@ -144,8 +144,8 @@ class __attribute__((visibility("default"))) Buffer {
   // ---- low latency: every token straight to its experts' ranks; no host wait, and CUDA graphs may capture it. All ranks use
   // experts_max experts. At most two dispatches (and two combines) may have been sent whose receive has not been queued.
 
-  /// x: [tokens, hidden] of bfloat16. The send is queued on the stream; the receive too, unless `hook` is given, which is then
-  /// set.
+  /// x: [tokens, hidden] of bfloat16. A token names an expert once. The send is queued on the stream; the receive too, unless
+  /// `hook` is given, which is then set.
   std::shared_ptr<LowLatencyHandle> low_latency_dispatch(const void* x, const int64_t* topk_idx, int tokens, int hidden,
                                                          int topk, Cast, const LowLatencyOutput&, cudaStream_t,
                                                          ReceiveHook* hook = nullptr);

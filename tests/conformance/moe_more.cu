@@ -137,6 +137,32 @@ void run_too_many(Suite& suite, int node_ranks) {
   }
 }
 
+/// Tokens that name one expert twice are more than it has room for: its rank is told, and gets as many as there is room.
+void run_named_twice(Suite& suite) {
+  constexpr int kTokens = 8, kHidden = 128;
+  BufferOptions options;
+  options.hidden_max = kHidden, options.topk_max = 2, options.experts_max = suite.pes, options.recv_tokens_max = 1;
+  options.low_latency_tokens_max = kTokens, options.low_latency_blocks = 4;
+  Buffer buffer(options);
+  const size_t rows = size_t(suite.pes) * kTokens;
+  Device<__nv_bfloat16> x(kTokens * kHidden), got(rows * kHidden);
+  Device<int64_t> topk(2 * kTokens);
+  Device<int32_t> count(1);
+  CHECK(cudaMemset(topk.data, 0, 2 * kTokens * sizeof(int64_t)));
+  causeway::moe::LowLatencyOutput out;
+  out.x = got.data, out.recv_count = count.data;
+  std::string text;
+  try {
+    (void)buffer.low_latency_dispatch(x.data, topk.data, kTokens, kHidden, 2, causeway::moe::Cast::none, out,
+                                      suite.stream);
+    buffer.check(suite.stream);
+  } catch (const std::exception& error) {
+    text = error.what();
+  }
+  suite.equal(fetch(count.data, 1, suite.stream)[0], suite.me == 0 ? rows : 0, "rows of the expert");
+  if ((text.find("no room") != std::string::npos) != (suite.me == 0)) suite.wrong("named twice: '%s'", text.c_str());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -154,5 +180,6 @@ int main(int argc, char** argv) {
     family("after errors", (cases + 2) / 3, run_case);
     run_too_many(suite, buffer.node_ranks());
   });
+  suite.family("moe, an expert named twice", 1, [&](Random&, int) { run_named_twice(suite); });
   return suite.finish();
 }
