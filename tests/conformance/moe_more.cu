@@ -170,7 +170,7 @@ int main(int argc, char** argv) {
   suite.init();
   nvshmem_free(nvshmem_malloc(64));  // binds the device
   for_every_node_size(suite, [&](Buffer& buffer, const std::string& name) {
-    const int cases = (suite.cases + 1) / 2;
+    const int cases = buffer.node_ranks() == suite.pes ? (suite.cases + 1) / 2 : (suite.cases + 7) / 8;
     const auto family = [&](const char* what, int count, auto body) {
       suite.family(name + what, count, [&](Random& random, int) { body(suite, buffer, random); });
     };
