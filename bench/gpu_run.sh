@@ -4,7 +4,8 @@
 # table last.
 #
 #   bench/gpu_run.sh [PROGRAM-DIRECTORY...]     more .cu programs to build and run with 1 and 2 PEs
-#   bench/gpu_run.sh moe [JSON]                 the mixture-of-experts buffer: its tests, then what it takes, with 2 PEs
+#   bench/gpu_run.sh moe [JSON [JSON]]          the mixture-of-experts buffer: its tests, then what it takes, with 2 PEs; with
+#                                               two GPUs and PyTorch also from Python, beside deep_ep if that is installed
 #
 # Environment: ARCHITECTURES (default 90), JOBS (default: all cores), ONLY (a pattern of program names), PES (default
 # "1 2 3"), LIMIT_S (per run).
@@ -21,8 +22,10 @@ say() { printf '== %s\n' "$*"; }
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || { echo "no GPU here: nothing can be run" >&2; exit 2; }
 gpus=$(nvidia-smi -L | wc -l)
 
+python=OFF
+if [ "${1:-}" = moe ] && [ "$gpus" -ge 2 ] && python3 -c 'import torch, nanobind' 2> /dev/null; then python=ON; fi
 say "building ($jobs jobs)"
-cmake --preset cuda -DCAUSEWAY_TESTS=OFF "-DCAUSEWAY_CUDA_ARCHITECTURES=$architectures" > /tmp/configure.log 2>&1 ||
+cmake --preset cuda -DCAUSEWAY_TESTS=OFF "-DCAUSEWAY_CUDA_ARCHITECTURES=$architectures" -DCAUSEWAY_PYTHON=$python > /tmp/configure.log 2>&1 ||
   { tail -n 20 /tmp/configure.log; exit 1; }
 cmake --build "$build" -j "$jobs" > /tmp/build.log 2>&1 || { grep -E 'error|FAILED' /tmp/build.log | head -n 40; exit 1; }
 causeway=$build/bin/causeway
@@ -32,7 +35,7 @@ sources=(examples/*.cu)
 [ -d tests/conformance ] && sources+=(tests/conformance/*.cu)
 extra=() moe=
 if [ "${1:-}" = moe ]; then
-  moe=yes json=${2:--}
+  moe=yes json=${2:--} beside=${3:-}
   set --
   sources=(tests/conformance/moe*.cu tests/conformance/primitives.cu bench/moe.cu)
 fi
@@ -99,6 +102,17 @@ if [ -n "$moe" ]; then
     say "2 PEs, $blocks blocks"
     timeout -k 5 "$limit_s" "$causeway" run -n 2 "$programs/moe_bench" "$json" 4096 $blocks || failed=1
   done
+  if [ $python = ON ]; then
+    say "from Python, 2 ranks"
+    export PYTHONPATH=$PWD/$build/python${PYTHONPATH:+:$PYTHONPATH} CUDA_MODULE_LOADING=EAGER
+    libraries=(causeway.ep)
+    python3 -c 'import deep_ep' 2> /tmp/deep_ep.log && libraries+=(deep_ep) || echo "no deep_ep here: $(tail -n 1 /tmp/deep_ep.log)"
+    for library in "${libraries[@]}"; do
+      timeout -k 5 120 python3 -m torch.distributed.run --nproc-per-node 2 bench/moe_beside.py "$library" "/tmp/$library.json" \
+        > "/tmp/$library.log" 2>&1 || { failed=1; say "$library failed"; grep -v '^W' "/tmp/$library.log" | tail -n 25; }
+    done
+    python3 bench/moe_beside.py --table /tmp/causeway.ep.json /tmp/deep_ep.json $beside
+  fi
   exit $failed
 fi
 run shift_rdc 2

@@ -95,7 +95,7 @@ int main(int argc, char** argv) {
     BufferOptions options;
     options.recv_tokens_max = tokens * pes, options.low_latency_tokens_max = few;
     options.blocks = argc > 3 ? std::atoi(argv[3]) : 64;
-    options.low_latency_blocks = pes <= 2 ? 64 : 0;  // (what 0 gives depends on how the GPU is shared)
+    options.low_latency_blocks = argc > 4 ? std::atoi(argv[4]) : 0;
     options.experts_max = kExperts / pes * pes;
     Buffer buffer(options);
     std::vector<int64_t> idx(size_t(tokens) * kTopk);

@@ -55,8 +55,9 @@ constexpr unsigned kStreamThreads = 512;
 
 constexpr unsigned kThreadsMax = 512;  // of a block: what registers are dealt for
 
+/// (A parameter whose address is taken stays where it is: no copy for each thread.)
 template <class Functor>
-__global__ void __launch_bounds__(kThreadsMax) entry(const Functor functor) {
+__global__ void __launch_bounds__(kThreadsMax) entry(const __grid_constant__ Functor functor) {
   functor();
 }
 

@@ -244,6 +244,10 @@ template <class T>
 CAUSEWAY_DEVICE T from_lane(T value, unsigned lane) {
   return __shfl_sync(0xffffffffu, value, int(lane));
 }
+template <class T>
+CAUSEWAY_DEVICE T* from_lane(T* value, unsigned lane) {
+  return reinterpret_cast<T*>(from_lane(reinterpret_cast<unsigned long long>(value), lane));
+}
 /// The sum of the values of this lane and those below it.
 CAUSEWAY_DEVICE int32_t inclusive_sum(int32_t value) {
   for (unsigned step = 1; step < 32; step *= 2) {

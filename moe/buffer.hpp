@@ -77,7 +77,7 @@ struct Buffer::Implementation {
   LowLatencyPlace begin_low(std::shared_ptr<Pool::Piece>& piece);
   template <class Kernel>
   void run_low(const Kernel& kernel, cudaStream_t stream) const {
-    machine::launch(kernel, unsigned(options.low_latency_blocks), kThreads, stream);
+    machine::launch(kernel, unsigned(low_limits.blocks), kThreads, stream);
   }
 };
 

@@ -47,6 +47,8 @@ void check_options(const BufferOptions& options, int ranks) {
          options.low_latency_timeout_s);
 }
 
+constexpr int kLowLatencyBlocksMost = 128;  // that are chosen
+
 /// Low-latency blocks of a rank, one on each multiprocessor, beside those of the ranks that share its GPU.
 int blocks_that_fit() {
   int devices = 0, device = 0, processors = 0;
@@ -54,11 +56,16 @@ int blocks_that_fit() {
       cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
     fail(Status::internal, "the GPU's number of multiprocessors is not known");
   const int sharing = (host::team_size(kName, NVSHMEMX_TEAM_NODE) + devices - 1) / devices;
-  return std::min(64, std::max(1, processors / sharing - 2));
+  return std::min(kLowLatencyBlocksMost, std::max(1, processors / sharing - 2));
 }
 
 LowLatencyLimits low_limits_of(const BufferOptions& options, int ranks) {
-  return {ranks, options.hidden_max, options.topk_max, options.experts_max, options.low_latency_tokens_max};
+  return {ranks,
+          options.hidden_max,
+          options.topk_max,
+          options.experts_max,
+          options.low_latency_tokens_max,
+          options.low_latency_blocks > 0 ? options.low_latency_blocks : kLowLatencyBlocksMost};
 }
 Limits limits_of(const BufferOptions& options, int ranks, int experts) {
   return {ranks, options.hidden_max, options.topk_max, experts, options.recv_tokens_max};
@@ -69,6 +76,8 @@ struct Agreement {
   uint64_t options;    // digest of what must be the same
   int32_t node_ranks;  // of the caller's node
   int32_t place;       // in it
+  int32_t blocks;      // that it has for the low-latency mode
+  int32_t unused;
 };
 
 uint64_t digest_of(const BufferOptions& options, int ranks) {
@@ -80,13 +89,14 @@ uint64_t digest_of(const BufferOptions& options, int ranks) {
   return digest;
 }
 
-/// Options that are bad on one rank, or not the same on all, are an error on all. Returns the ranks of a node.
-int agree(const DeviceWorld& world, const BufferOptions& options, const Shape& shape, const std::exception_ptr& wrong) {
+/// Options that are bad on one rank, or not the same on all, are an error on all. Low-latency blocks become the fewest that any
+/// rank has. Returns the ranks of a node.
+int agree(const DeviceWorld& world, BufferOptions& options, const Shape& shape, const std::exception_ptr& wrong) {
   const auto ranks = size_t(shape.ranks);
   const SymmetricMemory memory((ranks + 1) * sizeof(Agreement), "the making of a MoE buffer");
   const bool whole = host::team_size(kName, NVSHMEM_TEAM_WORLD) == shape.ranks;
   const Agreement own{wrong ? 0 : digest_of(options, shape.ranks), host::team_size(kName, NVSHMEMX_TEAM_NODE),
-                      host::team_number(kName, NVSHMEMX_TEAM_NODE)};
+                      host::team_number(kName, NVSHMEMX_TEAM_NODE), options.low_latency_blocks, 0};
   auto* all = reinterpret_cast<Agreement*>(memory.get());
   machine_host::copy(all + ranks, &own, sizeof own);
   machine_host::fcollect(world, kName, options.team, all, all + ranks, sizeof own);
@@ -98,6 +108,7 @@ int agree(const DeviceWorld& world, const BufferOptions& options, const Shape& s
     if (got[r].options == 0) fail(Status::symmetry, "rank {} called {} with bad options", r, kName);
     if (got[r].options != own.options)
       fail(Status::symmetry, "ranks {} and {} called {} with different options", shape.rank, r, kName);
+    options.low_latency_blocks = std::min(options.low_latency_blocks, got[r].blocks);
     even = even && got[r].node_ranks == got[0].node_ranks && got[r].place == int(r) % got[0].node_ranks;
   }
   if (options.node_ranks > 0) return options.node_ranks;
@@ -105,13 +116,14 @@ int agree(const DeviceWorld& world, const BufferOptions& options, const Shape& s
 }
 
 /// Every rank makes the buffer, so a number of ranks that has no experts is an error before anything is made.
-Shape shape_of(const DeviceWorld& world, const BufferOptions& options) {
+Shape shape_of(const DeviceWorld& world, BufferOptions& options) {
   Shape shape;
   shape.ranks = host::team_size(kName, options.team);
   shape.rank = host::team_number(kName, options.team);
   std::exception_ptr wrong;
   try {
     check_options(options, shape.ranks);
+    if (options.low_latency_blocks == 0) options.low_latency_blocks = blocks_that_fit();
   } catch (const Error&) {
     wrong = std::current_exception();
   }
@@ -125,8 +137,7 @@ Buffer::Buffer(const BufferOptions& options) : implementation_(std::make_unique<
   Implementation& self = *implementation_;
   self.world = host::check_team(kName, options.team);
   self.options = options;
-  self.shape = shape_of(self.world, options);
-  if (self.options.low_latency_blocks == 0) self.options.low_latency_blocks = blocks_that_fit();
+  self.shape = shape_of(self.world, self.options);
   const Shape& shape = self.shape;
   if (shape.nodes() == 1) {
     self.inside.emplace(self.world, options.team, limits_of(options, shape.ranks, options.experts_max), 0, 1,
@@ -141,24 +152,24 @@ Buffer::Buffer(const BufferOptions& options) : implementation_(std::make_unique<
     self.inside.emplace(self.world, self.node_team, limits_of(options, shape.node_ranks, node_experts),
                         shape.node() * shape.node_ranks, 1, options.blocks);
   }
-  self.low_limits = low_limits_of(options, shape.ranks);
+  self.low_limits = low_limits_of(self.options, shape.ranks);
   if (self.low_limits.tokens == 0) return;
   self.low_region.emplace(low_latency_places(self.low_limits).bytes,
                           "low latency (low_latency_tokens_max rows of hidden_max from each rank)");
-  const size_t experts = size_t(options.experts_max), begins = 2 * size_t(self.options.low_latency_blocks) * experts;
-  const size_t own = sizeof(LowLatencyState) + (experts + begins + size_t(shape.ranks)) * sizeof(uint32_t);
+  const auto blocks = size_t(self.low_limits.blocks);
+  const size_t begins = 2 * blocks * size_t(options.experts_max);
+  const size_t own = 2 * blocks * sizeof(uint64_t) + (begins + size_t(shape.ranks)) * sizeof(uint32_t);
   self.low_memory = self.pool.take(own);
   machine_host::zero(self.low_memory->memory, own);
-  auto* state = static_cast<LowLatencyState*>(self.low_memory->memory);
-  auto* counts = reinterpret_cast<int32_t*>(state + 1);
+  auto* operations = static_cast<uint64_t*>(self.low_memory->memory);
+  auto* table = reinterpret_cast<int32_t*>(operations + 2 * blocks);
   self.low_place = {self.world,
                     view_of(self.world, options.team),
                     self.low_limits,
                     self.low_region->get(),
-                    state,
-                    counts,
-                    counts + experts,
-                    reinterpret_cast<uint32_t*>(counts + experts + begins),
+                    operations,
+                    table,
+                    reinterpret_cast<uint32_t*>(table + begins),
                     uint64_t(options.low_latency_timeout_s * 1e9),
                     {},
                     nullptr};

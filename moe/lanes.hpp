@@ -98,6 +98,7 @@ CAUSEWAY_DEVICE void fan_out(Lanes lanes, Towards towards, const char* from, siz
 /// Sums of packs of eight elements of rows, in float: a lane's packs i, i + step, ... below `end`, kPacks of them at a time.
 class PackSum {
  public:
+  static constexpr int kPacks = kInFlight > 1 ? 2 : 1;
   CAUSEWAY_DEVICE PackSum(Lanes lanes, int base, int end)
       : i_(base + int(lanes.rank())), step_(int(lanes.size())), end_(end) {}
   /// How far the lanes get at a time.
@@ -107,14 +108,6 @@ class PackSum {
     Eight held[kPacks];
     load(held, row);
     sum_up(held, weight);
-  }
-  /// The same for two rows, all of whose loads are in flight before the first sum; the second may be null.
-  CAUSEWAY_DEVICE void add(const char* row, float weight, const char* second, float second_weight) {
-    Eight held[kPacks], more[kPacks];
-    load(held, row);
-    if (second) load(more, second);
-    sum_up(held, weight);
-    if (second) sum_up(more, second_weight);
   }
   /// Rounded once, to a row of any rank.
   CAUSEWAY_DEVICE void store(char* row) const {
@@ -127,22 +120,93 @@ class PackSum {
     }
   }
 
- private:
-  static constexpr int kPacks = kInFlight > 1 ? 4 : 1;
-  CAUSEWAY_DEVICE void load(Eight (&held)[kPacks], const char* row) const {
-    CAUSEWAY_UNROLL
-    for (int j = 0; j < kPacks; ++j)
-      if (i_ + j * step_ < end_) held[j] = machine::load_peer16<Eight>(row + size_t(i_ + j * step_) * sizeof(Eight));
-  }
+  /// A row's packs, loaded before.
   CAUSEWAY_DEVICE void sum_up(const Eight (&held)[kPacks], float weight) {
     CAUSEWAY_UNROLL
     for (int j = 0; j < kPacks; ++j)
       if (i_ + j * step_ < end_)
         for (int k = 0; k < 8; ++k) sum_[j][k] += weight * static_cast<float>(held[j].value[k]);
   }
+  /// Goes on with the packs that follow.
+  CAUSEWAY_DEVICE void next() {
+    i_ += kPacks * step_;
+    for (auto& eight : sum_)
+      for (float& one : eight) one = 0;
+  }
+
+ private:
+  CAUSEWAY_DEVICE void load(Eight (&held)[kPacks], const char* row) const {
+    CAUSEWAY_UNROLL
+    for (int j = 0; j < kPacks; ++j)
+      if (i_ + j * step_ < end_) held[j] = machine::load_peer16<Eight>(row + size_t(i_ + j * step_) * sizeof(Eight));
+  }
   int i_, step_, end_;
   float sum_[kPacks][8] = {};
 };
+
+/// Weighted sums of rows of packs, of the packs [begin, end), rounded once into the row `to` of any rank. The terms are the set
+/// bits of `terms`: row(k) and weight(k) tell of term k, and all lanes ask together. ready() is called once, when the first rows
+/// are on their way and before any weight is asked for: false gives the sum up.
+template <class Row, class Weight, class Ready>
+CAUSEWAY_DEVICE void sum_rows(Lanes lanes, int begin, int end, uint32_t terms, Row row, Weight weight, Ready ready,
+                              char* to) {
+#if defined(CAUSEWAY_CPU)
+  if (!ready()) return;
+  for (int base = begin; base < end; base += PackSum::stride(lanes)) {
+    PackSum sum(lanes, base, end);
+    for (uint32_t left = terms; left != 0;) {
+      const int k = take_lowest(left);
+      sum.add(row(k), weight(k));
+    }
+    sum.store(to);
+  }
+#else
+  // Two rows at a time, the next two always on their way.
+  struct Two {
+    Eight held[2][PackSum::kPacks];
+    int term[2];  // the second may be -1
+  };
+  const int step = int(lanes.size());
+  int base = begin;  // of the two that are asked for next
+  uint32_t left = terms;
+  const auto ask = [&](Two& two) {
+    two.term[0] = left != 0 ? take_lowest(left) : -1, two.term[1] = left != 0 ? take_lowest(left) : -1;
+    CAUSEWAY_UNROLL
+    for (int i = 0; i < 2; ++i) {
+      if (two.term[i] < 0) continue;
+      const char* from = row(two.term[i]);
+      CAUSEWAY_UNROLL
+      for (int j = 0; j < PackSum::kPacks; ++j) {
+        const int pack = base + int(lanes.rank()) + j * step;
+        if (pack < end) two.held[i][j] = machine::load_peer16<Eight>(from + size_t(pack) * sizeof(Eight));
+      }
+    }
+    if (left == 0) base += PackSum::stride(lanes), left = terms;
+  };
+  const int pairs = terms == 0 ? 1 : (bits_set(terms) + 1) / 2;
+  const int steps = pairs * ((end - begin + PackSum::stride(lanes) - 1) / PackSum::stride(lanes));
+  PackSum sum(lanes, begin, end);
+  int added = 0;
+  const auto add = [&](const Two& two) {
+    CAUSEWAY_UNROLL
+    for (int i = 0; i < 2; ++i)
+      if (two.term[i] >= 0) sum.sum_up(two.held[i], weight(two.term[i]));
+    if (++added < pairs) return;
+    sum.store(to);
+    sum.next();
+    added = 0;
+  };
+  Two first, second;
+  ask(first);
+  if (!ready()) return;
+  for (int s = 0; s < steps; s += 2) {
+    if (s + 1 < steps) ask(second);
+    add(first);
+    if (s + 2 < steps) ask(first);
+    if (s + 1 < steps) add(second);
+  }
+#endif
+}
 
 /// Eight values as e4m3, each times `factor`.
 CAUSEWAY_DEVICE uint64_t eight_e4m3(const Eight& from, float factor) {

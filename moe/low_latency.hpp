@@ -1,12 +1,14 @@
 // Low-latency dispatch and combine: memory and flags. Every token goes once straight to each rank that holds one of its experts,
 // into a place that no other token has, with a header that says for which experts; the receiver fans it out. Results are
 // summed where the experts are, so that one row comes back from each rank. No meeting of ranks and no host wait: an operation is
-// a send kernel and a receive kernel, and in between no block is held.
+// a send kernel and a receive kernel, and in between no block is held. Each block of a kernel counts its operations and raises a
+// flag of its own at every rank, behind what it has sent: no block waits for the others of its grid. All ranks have as many
+// blocks, so a receiver knows for how many flags to wait.
 //
 // Why memory can be used again. Operations of a kind are numbered from 1, and operation n uses set n % 2. Everything that
-// arrives carries n (headers, weights, flags), so nothing is ever cleared. A receive that is through with set n tells all peers
-// (`done`), and send n + 2 waits for that: it is the credit without which a slow receiver's rows would be overwritten. The
-// numbers live in device memory, so a captured graph can be replayed.
+// arrives carries n (headers, weights, flags), so nothing is ever cleared. A block of a receive that is through with set n tells
+// all peers (`done`), and send n + 2 waits for all blocks to have: it is the credit without which a slow receiver's rows would be
+// overwritten. The numbers live in device memory, so a captured graph can be replayed.
 #pragma once
 #include <causeway/machine/spin.hpp>
 #include <causeway/moe/route.hpp>
@@ -17,21 +19,23 @@ namespace causeway::moe {
 struct LowLatencyLimits {
   int ranks = 0, hidden = 0, topk = 0, experts = 0;
   int tokens = 0;  // of a rank in one operation; 0: no low-latency mode
+  int blocks = 0;  // of every kernel
 };
 
 enum Kind { kDispatch = 0, kCombine = 1 };
 
 /// Offsets in the region: what both sets share, then in each set.
 struct LowLatencyPlaces {
-  size_t done;  // by kind, set and peer: the last operation of which that peer has received everything (uint64)
+  size_t
+      done;  // by kind, set, peer and its block: the last operation of which that block has received its part (uint64)
   size_t sets;
-  size_t dispatch_flags;  // by source rank: 2 * operation, and 1 more if its arguments were bad (uint64)
+  size_t dispatch_flags;  // by source rank and its block: 2 * operation, and 1 more if its arguments were bad (uint64)
   size_t counts;          // by own expert and source rank: rows (int32)
   size_t headers;         // by source rank and token
   size_t header_bytes;
   size_t rows;  // by source rank and token: a row of bfloat16, or of FP8 and its scales
   size_t row_bytes;
-  size_t combine_flags;  // by rank: as above
+  size_t combine_flags;  // by rank and its block: as above
   size_t weights;        // by source rank, token and choice: a float, and the operation in the upper half (uint64)
   size_t results;        // by rank and token: a row of bfloat16
   size_t set_bytes, bytes;
@@ -39,10 +43,11 @@ struct LowLatencyPlaces {
 
 CAUSEWAY_HOST_DEVICE constexpr LowLatencyPlaces low_latency_places(const LowLatencyLimits& limits) {
   const size_t ranks = size_t(limits.ranks), hidden = size_t(limits.hidden), topk = size_t(limits.topk);
-  const size_t messages = ranks * size_t(limits.tokens), flags = aligned(ranks * sizeof(uint64_t));
+  const size_t messages = ranks * size_t(limits.tokens);
+  const size_t flags = aligned(ranks * size_t(limits.blocks) * sizeof(uint64_t));
   LowLatencyPlaces at{};
   at.done = 0;
-  at.sets = aligned(4 * ranks * sizeof(uint64_t));
+  at.sets = 4 * flags;
   at.dispatch_flags = 0;
   at.counts = at.dispatch_flags + flags;
   at.headers = at.counts + aligned(size_t(limits.experts) * sizeof(int32_t));
@@ -67,18 +72,11 @@ struct Header {
   } choice[1];
 };
 
-/// Own memory of the mode, zero at first.
-struct LowLatencyState {
-  uint64_t operations[2];  // sent, by kind
-  uint32_t through[2];     // blocks of the running send that are through
-  uint32_t bad_index;      // topk_idx of the running send has an entry that is no expert
-};
-
 /// What an operation's send kernel leaves for its receive kernel; device memory of the operation.
 struct LowLatencyOperation {
   uint64_t* number;
-  uint32_t* through;  // blocks of the receive kernel that are through
   uint32_t* outcome;  // by source rank: 0 not decided, 1 it is there, 2 it is dead
+  uint32_t* bad;      // by source rank: its arguments were
 };
 
 /// What every kernel of the mode gets.
@@ -87,11 +85,10 @@ struct LowLatencyPlace {
   TeamView team;  // a copy: it does not change as long as the team lives
   LowLatencyLimits limits;
   char* region;
-  LowLatencyState* state;
-  int32_t* counts;      // own memory: by expert, tokens of this rank
-  int32_t* begins;      // own memory: by set, block, own expert and source rank: its first row in a receive
-  uint32_t* mask;       // own memory: by rank, not zero for one that is masked
-  uint64_t timeout_ns;  // after which a rank is masked; 0: never
+  uint64_t* operations;  // own memory: by kind and block: how many it has sent
+  int32_t* begins;       // own memory: by set, block, own expert and source rank: its first row in a receive
+  uint32_t* mask;        // own memory: by rank, not zero for one that is masked
+  uint64_t timeout_ns;   // after which a rank is masked; 0: never
   LowLatencyOperation operation;
   int32_t*
       row_of_choice;  // of a dispatch's handle: by source rank, token and choice: the row of x that it lies in, or -1
@@ -106,8 +103,24 @@ struct LowLatencyPlace {
     const LowLatencyPlaces places = low_latency_places(limits);
     return region + places.sets + operation % 2 * places.set_bytes;
   }
-  CAUSEWAY_DEVICE uint64_t* done(Kind kind, uint64_t operation, int peer) const {
-    return reinterpret_cast<uint64_t*>(region) + (size_t(kind) * 2 + operation % 2) * size_t(limits.ranks) + peer;
+  /// Of an operation: by peer and its block.
+  CAUSEWAY_DEVICE uint64_t* done(Kind kind, uint64_t operation) const {
+    return reinterpret_cast<uint64_t*>(region +
+                                       (size_t(kind) * 2 + operation % 2) * (low_latency_places(limits).sets / 4));
+  }
+  /// Of an operation: by source rank and its block.
+  CAUSEWAY_DEVICE uint64_t* flags(Kind kind, uint64_t operation) const {
+    const LowLatencyPlaces places = low_latency_places(limits);
+    return reinterpret_cast<uint64_t*>(set(operation) +
+                                       (kind == kDispatch ? places.dispatch_flags : places.combine_flags));
+  }
+  /// Where this block tells its part of a table by rank and block.
+  CAUSEWAY_DEVICE size_t own_word() const {
+    return size_t(view().pe) * size_t(limits.blocks) + machine::block_in_grid();
+  }
+  /// The running operation of a send kernel.
+  CAUSEWAY_DEVICE uint64_t next_operation(Kind kind) const {
+    return operations[size_t(kind) * size_t(limits.blocks) + machine::block_in_grid()] + 1;
   }
   /// A row of a table by source rank and token.
   CAUSEWAY_DEVICE size_t message(int rank, int token) const {
@@ -117,18 +130,6 @@ struct LowLatencyPlace {
 };
 
 namespace detail {
-
-/// True in all threads of the last block of the grid to get here; what all blocks did is then visible to them.
-CAUSEWAY_DEVICE bool last_block(KernelGroup group, uint32_t* through) {
-  group.sync();
-  bool last = false;
-  if (leads(group)) {
-    machine::fence_acq_rel_sys();
-    last = machine::fetch_add_sys(through, 1u) + 1 == machine::blocks_in_grid();
-    if (last) machine::fence_acq_rel_sys();
-  }
-  return any_in_group(group, last);
-}
 
 /// Waits until ready(), or until the rank is masked: then false. A rank that lets wait longer than the buffer allows is.
 template <class Ready>
@@ -158,69 +159,105 @@ CAUSEWAY_DEVICE bool wait_for_rank(const LowLatencyPlace& place, const char* nam
 
 /// Waits until every peer is through with what was sent to it in operation n - 2. All threads of the block call it.
 CAUSEWAY_DEVICE void wait_for_credits(const LowLatencyPlace& place, KernelGroup group, Kind kind, uint64_t n) {
-  for (int r = int(group.rank()); n > 2 && r < place.limits.ranks; r += int(group.size())) {
-    const uint64_t* done = place.done(kind, n, r);
-    wait_for_rank(place, "moe low latency: credit", r, done, n - 2,
+  const int words = place.limits.ranks * place.limits.blocks;
+  for (int i = int(group.rank()); n > 2 && i < words; i += int(group.size())) {
+    const uint64_t* done = place.done(kind, n) + i;
+    wait_for_rank(place, "moe low latency: credit", i / place.limits.blocks, done, n - 2,
                   [&](uint64_t& seen) { return (seen = machine::load_acquire_sys(done)) >= n - 2; });
   }
   group.sync();
 }
 
-/// Waits for the flags of all source ranks; all blocks decide alike about a rank that does not come. All threads call it.
-CAUSEWAY_DEVICE void wait_for_flags(const LowLatencyPlace& place, KernelGroup group, const uint64_t* flags, uint64_t n,
+/// Waits for a flag; notes a bad one. False if its rank is masked.
+CAUSEWAY_DEVICE bool wait_for_flag(const LowLatencyPlace& place, const uint64_t* flags, int i, uint64_t n) {
+  const int rank = i / place.limits.blocks;
+  uint64_t flag = 0;
+  const bool came = wait_for_rank(place, "moe low latency", rank, flags + i, 2 * n, [&](uint64_t& seen) {
+    return (flag = seen = machine::load_acquire_sys(flags + i)) >= 2 * n;
+  });
+  if (came && flag % 2 == 1) machine::store_relaxed_sys(place.operation.bad + rank, 1u);
+  return came;
+}
+
+/// Some rank was masked while its flags were waited for. All blocks decide alike about it.
+CAUSEWAY_DEVICE bool decide_about(const LowLatencyPlace& place, const uint64_t* flags, int rank, uint64_t n) {
+  bool came = true;
+  const int first = rank * place.limits.blocks;
+  for (int i = first; i < first + place.limits.blocks; ++i)
+    came = machine::load_acquire_sys(flags + i) >= 2 * n && came;
+  const uint32_t before = machine::atomic_compare_exchange_sys(place.operation.outcome + rank, 0u, came ? 1u : 2u);
+  // Another block has seen the flags, so this one soon does; what the rank sent is visible to it only then.
+  for (int i = first; before == 1 && !came && i < first + place.limits.blocks; ++i)
+    spin_until(
+        place.world,
+        [&] {
+          return WaitInfo{"moe low latency", world_pe(place.view(), rank), flags + i, 2 * n, ">="};
+        },
+        [&](uint64_t& seen) { return (seen = machine::load_acquire_sys(flags + i)) >= 2 * n; });
+  return came;
+}
+
+/// Waits for the flags of all blocks of all source ranks. All threads of the block call it.
+CAUSEWAY_DEVICE void wait_for_flags(const LowLatencyPlace& place, KernelGroup group, Kind kind, uint64_t n,
                                     int64_t* wait_ns) {
-  for (int r = int(group.rank()); r < place.limits.ranks; r += int(group.size())) {
-    const uint64_t start = wait_ns && machine::block_in_grid() == 0 ? machine::now_ns() : 0;
-    const bool came = wait_for_rank(place, "moe low latency", r, flags + r, 2 * n, [&](uint64_t& seen) {
-      return (seen = machine::load_acquire_sys(flags + r)) >= 2 * n;
-    });
-    uint32_t* outcome = place.operation.outcome + r;
-    const uint32_t before = machine::atomic_compare_exchange_sys(outcome, 0u, came ? 1u : 2u);
-    // Another block has seen the flag, so this one soon does; what the rank sent is visible to it only then.
-    if (before == 1 && !came)
-      spin_until(
-          place.world,
-          [&] {
-            return WaitInfo{"moe low latency", world_pe(place.view(), r), flags + r, 2 * n, ">="};
-          },
-          [&](uint64_t& seen) { return (seen = machine::load_acquire_sys(flags + r)) >= 2 * n; });
-    if (start != 0) wait_ns[r] += int64_t(machine::now_ns() - start);
+  const int ranks = place.limits.ranks, blocks = place.limits.blocks;
+  const uint64_t* flags = place.flags(kind, n);
+  for (int r = int(group.rank()); wait_ns && machine::block_in_grid() == 0 && r < ranks; r += int(group.size())) {
+    const uint64_t start = machine::now_ns();
+    for (int i = r * blocks; i < (r + 1) * blocks; ++i) wait_for_flag(place, flags, i, n);
+    wait_ns[r] += int64_t(machine::now_ns() - start);
+  }
+  bool missing = false;
+  for (int i = int(group.rank()); i < ranks * blocks; i += int(group.size()))
+    missing = !wait_for_flag(place, flags, i, n) || missing;
+  missing = any_in_group(group, missing);
+  for (int r = int(group.rank()); r < ranks; r += int(group.size())) {
+    if (missing)
+      decide_about(place, flags, r, n);
+    else
+      machine::atomic_compare_exchange_sys(place.operation.outcome + r, 0u, 1u);
   }
   group.sync();
 }
 
 /// Is what the rank sent there, and well?
-CAUSEWAY_DEVICE bool came(const LowLatencyPlace& place, const uint64_t* flags, int rank) {
+CAUSEWAY_DEVICE bool came(const LowLatencyPlace& place, int rank) {
   const uint32_t outcome = machine::load_relaxed_sys(place.operation.outcome + rank);
-  const uint64_t flag = machine::load_relaxed_sys(flags + rank);
-  return outcome == 1 && flag % 2 == 0;
+  const uint32_t bad = machine::load_relaxed_sys(place.operation.bad + rank);
+  return outcome == 1 && bad == 0;
 }
 
 /// Leaves a record of ranks whose arguments were bad; by one thread.
-CAUSEWAY_DEVICE void report_bad(const LowLatencyPlace& place, const char* name, const uint64_t* flags) {
+CAUSEWAY_DEVICE void report_bad(const LowLatencyPlace& place, const char* name) {
   for (int r = 0; r < place.limits.ranks; ++r)
-    if (machine::load_relaxed_sys(place.operation.outcome + r) == 1 && machine::load_relaxed_sys(flags + r) % 2 == 1)
+    if (machine::load_relaxed_sys(place.operation.outcome + r) == 1 &&
+        machine::load_relaxed_sys(place.operation.bad + r) != 0)
       misuse(place.world, name, "a rank gave bad arguments or indices that are no experts (rank, ranks)", r,
              place.limits.ranks);
 }
 
-/// Flags of operation n to all ranks, behind everything that this block has seen. All threads of the block call it.
-CAUSEWAY_DEVICE void raise_flags(const LowLatencyPlace& place, KernelGroup group, Kind kind, uint64_t n, bool bad) {
-  group.sync();
-  const LowLatencyPlaces places = low_latency_places(place.limits);
-  char* set = place.set(n) + (kind == kDispatch ? places.dispatch_flags : places.combine_flags);
-  uint64_t* flag = reinterpret_cast<uint64_t*>(set) + place.view().pe;
+/// The end of a block's part of a send kernel: flags to all ranks, behind everything that the block has sent. All threads call it.
+CAUSEWAY_DEVICE void finish_send(const LowLatencyPlace& place, KernelGroup group, Kind kind, uint64_t n, bool bad) {
+  bad = any_in_group(group, bad);
   if (int(group.rank()) < place.limits.ranks)
     machine::fence_acq_rel_sys();  // (dear: not by threads that store nothing)
+  uint64_t* flag = place.flags(kind, n) + place.own_word();
   for (int r = int(group.rank()); r < place.limits.ranks; r += int(group.size()))
     if (!place.masked(r)) machine::store_relaxed_sys(place.of_rank(flag, r), 2 * n + (bad ? 1 : 0));
+  if (leads(group)) place.operations[size_t(kind) * size_t(place.limits.blocks) + machine::block_in_grid()] = n;
+  if (machine::block_in_grid() != 0) return;
+  if (leads(group)) *place.operation.number = n;
+  for (int r = int(group.rank()); r < place.limits.ranks; r += int(group.size()))
+    place.operation.outcome[r] = place.operation.bad[r] = 0;
 }
 
-/// Tells all peers that this rank is through with set n. All threads of the block call it.
+/// Tells all peers that this block is through with its part of set n. All threads of the block call it.
 CAUSEWAY_DEVICE void give_credits(const LowLatencyPlace& place, KernelGroup group, Kind kind, uint64_t n) {
+  group.sync();
   if (int(group.rank()) < place.limits.ranks) machine::fence_acq_rel_sys();
+  uint64_t* done = place.done(kind, n) + place.own_word();
   for (int r = int(group.rank()); r < place.limits.ranks; r += int(group.size()))
-    if (!place.masked(r)) machine::store_relaxed_sys(place.of_rank(place.done(kind, n, place.view().pe), r), n);
+    if (!place.masked(r)) machine::store_relaxed_sys(place.of_rank(done, r), n);
 }
 
 }  // namespace detail

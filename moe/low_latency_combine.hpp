@@ -18,14 +18,14 @@ struct LowLatencyReturn {
 
   CAUSEWAY_DEVICE void operator()() const {
     const KernelGroup group{};
-    const uint64_t n = place.state->operations[kCombine] + 1;
+    const uint64_t n = place.next_operation(kCombine);
     detail::wait_for_credits(place, group, kCombine, n);
     const LowLatencyPlaces places = low_latency_places(place.limits);
     push_weights(places, n);
     const int messages = place.limits.ranks * place.limits.tokens, parts = parts_of(messages);
     for (int unit = worker(); !bad && unit < messages * parts; unit += workers())
       send(places, n, unit / parts, unit % parts, parts);
-    if (detail::last_block(group, &place.state->through[kCombine])) finish(group, n);
+    detail::finish_send(place, group, kCombine, n, bad);
   }
 
  private:
@@ -71,15 +71,12 @@ struct LowLatencyReturn {
         reinterpret_cast<const uint64_t*>(place.set(n) + places.weights) + size_t(message) * size_t(place.limits.topk);
     // A lane waits for one choice's weight; the CPU machine's only lane for one after the other.
     float mine = 0;
-    bool there = true;
-    uint32_t chosen = 0;  // the choices that have a row here
-    for (int k = own; k < place.limits.topk; k += int(lanes.size())) {
-      if (rows[k] < 0) continue;
-      chosen |= 1u << k;
-      there = wait_for_weight(words + k, source, n, mine) && there;
-    }
-    if (kLanesPerScale > 1) chosen = ballot(lanes, chosen != 0);
-    if (chosen == 0 || ballot(lanes, !there) != 0) return;
+    const auto wait_for_weights = [&] {
+      bool there = true;
+      for (int k = own; k < place.limits.topk; k += int(lanes.size()))
+        if (rows[k] >= 0) there = wait_for_weight(words + k, source, n, mine) && there;
+      return ballot(lanes, !there) == 0;
+    };
     const auto weight = [&](int k) {
       if (kLanesPerScale > 1) return from_lane(lanes, mine, unsigned(k));
       float value = 0;
@@ -87,30 +84,18 @@ struct LowLatencyReturn {
       __builtin_memcpy(&value, &bits, sizeof value);
       return value;
     };
-    const auto row = [&](int k) { return reinterpret_cast<const char*>(x) + size_t(rows[k]) * size_t(hidden) * 2; };
+    const int32_t row_here = own < place.limits.topk ? rows[own] : -1;
+    uint32_t chosen = ballot(lanes, row_here >= 0);  // the choices that have a row here
+    for (int k = 1; kLanesPerScale == 1 && k < place.limits.topk; ++k) chosen |= uint32_t(rows[k] >= 0) << k;
+    if (chosen == 0) return;
+    const auto row = [&](int k) {
+      const int32_t at = kLanesPerScale > 1 ? from_lane(lanes, row_here, unsigned(k)) : rows[k];
+      return reinterpret_cast<const char*>(x) + size_t(at) * size_t(hidden) * 2;
+    };
     const Run packs = part_of(hidden / 8, part, parts);
     char* result = place.of_rank(place.set(n) + places.results, source) +
                    place.message(place.view().pe, message % place.limits.tokens) * size_t(place.limits.hidden) * 2;
-    for (int base = packs.begin; base < packs.end; base += PackSum::stride(lanes)) {
-      PackSum sum(lanes, base, packs.end);
-      for (uint32_t left = chosen; left != 0;) {  // (all lanes alike: weight() asks them together)
-        const int k = take_lowest(left), second = left != 0 ? take_lowest(left) : -1;
-        sum.add(row(k), weight(k), second >= 0 ? row(second) : nullptr, second >= 0 ? weight(second) : 0.0f);
-      }
-      sum.store(result);
-    }
-  }
-
-  CAUSEWAY_DEVICE void finish(KernelGroup group, uint64_t n) const {
-    for (int r = int(group.rank()); r < place.limits.ranks; r += int(group.size()))
-      machine::store_relaxed_sys(place.operation.outcome + r, 0u);
-    if (leads(group)) {
-      place.state->operations[kCombine] = n;
-      place.state->through[kCombine] = 0;
-      *place.operation.number = n;
-      *place.operation.through = 0;
-    }
-    detail::raise_flags(place, group, kCombine, n, bad);
+    sum_rows(lanes, packs.begin, packs.end, chosen, row, weight, wait_for_weights, result);
   }
 };
 
@@ -126,25 +111,35 @@ struct LowLatencySum {
     const KernelGroup group{};
     const Lanes lanes{};
     const LowLatencyPlaces places = low_latency_places(place.limits);
-    const auto* flags = reinterpret_cast<const uint64_t*>(place.set(n) + places.combine_flags);
-    detail::wait_for_flags(place, group, flags, n, nullptr);
-    if (machine::block_in_grid() == 0 && leads(group)) detail::report_bad(place, "low_latency_combine", flags);
+    detail::wait_for_flags(place, group, kCombine, n, nullptr);
+    if (machine::block_in_grid() == 0 && leads(group)) detail::report_bad(place, "low_latency_combine");
     const int parts = parts_of(tokens);
     for (int unit = worker(); out && unit < tokens * parts; unit += workers())
-      sum_up(lanes, places, flags, n, unit / parts, part_of(hidden / 8, unit % parts, parts));
-    if (detail::last_block(group, place.operation.through)) detail::give_credits(place, group, kCombine, n);
+      sum_up(lanes, places, n, unit / parts, part_of(hidden / 8, unit % parts, parts));
+    detail::give_credits(place, group, kCombine, n);
   }
 
  private:
-  CAUSEWAY_DEVICE void sum_up(Lanes lanes, const LowLatencyPlaces& places, const uint64_t* flags, uint64_t n, int t,
-                              Run packs) const {
+  CAUSEWAY_DEVICE void sum_up(Lanes lanes, const LowLatencyPlaces& places, uint64_t n, int t, Run packs) const {
     const Targets targets(lanes, place, topk_idx + size_t(t) * size_t(topk), topk);
+    const auto row = [&](int rank) {
+      return place.set(n) + places.results + place.message(rank, t) * size_t(place.limits.hidden) * 2;
+    };
+    char* to = reinterpret_cast<char*>(out) + size_t(t) * size_t(hidden) * 2;
+    if (kLanesPerScale > 1 && place.limits.ranks <= int(lanes.size())) {
+      uint32_t ranks = 0;
+      for (int r = 0; r < place.limits.ranks; ++r) ranks |= uint32_t(targets.has(lanes, r)) << r;
+      const int lane = int(lanes.rank());
+      ranks &= ballot(lanes, lane < place.limits.ranks && detail::came(place, lane));
+      sum_rows(
+          lanes, packs.begin, packs.end, ranks, row, [](int) { return 1.0f; }, [] { return true; }, to);
+      return;
+    }
     for (int base = packs.begin; base < packs.end; base += PackSum::stride(lanes)) {
       PackSum sum(lanes, base, packs.end);
       for (int r = 0; r < place.limits.ranks; ++r)
-        if (targets.has(lanes, r) && detail::came(place, flags, r))
-          sum.add(place.set(n) + places.results + place.message(r, t) * size_t(place.limits.hidden) * 2, 1.0f);
-      sum.store(reinterpret_cast<char*>(out) + size_t(t) * size_t(hidden) * 2);
+        if (targets.has(lanes, r) && detail::came(place, r)) sum.add(row(r), 1.0f);
+      sum.store(to);
     }
   }
 };

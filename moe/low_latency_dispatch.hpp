@@ -18,22 +18,23 @@ struct LowLatencySend {
   CAUSEWAY_DEVICE void operator()() const {
     const KernelGroup group{};
     const Lanes lanes{};
-    const uint64_t n = place.state->operations[kDispatch] + 1;
+    const uint64_t n = place.next_operation(kDispatch);
     detail::wait_for_credits(place, group, kDispatch, n);
     // Workers from the last on deal out the rows, those from the first on send tokens.
     for (int e = workers() - 1 - worker(); e < place.limits.experts; e += workers()) place_rows(lanes, e, n);
     const int parts = parts_of(tokens, place.limits.experts);
+    bool wrong = bad;
     for (int unit = worker(); unit < tokens * parts; unit += workers()) {
       const int t = unit / parts, part = unit % parts;
       const Targets targets(lanes, place, topk_idx + size_t(t) * size_t(topk), topk);
-      if (part == 0) send_header(lanes, targets, t, n);
+      if (part == 0) wrong = !send_header(lanes, targets, t, n) || wrong;
       const Run blocks = part_of((hidden + kScaleBlock - 1) / kScaleBlock, part, parts);
       if (scaling == Scaling::none)
         send_part(lanes, targets, t, n, blocks);
       else
         cast_part(lanes, targets, t, n, blocks);
     }
-    if (detail::last_block(group, &place.state->through[kDispatch])) finish(group, n);
+    detail::finish_send(place, group, kDispatch, n, wrong);
   }
 
  private:
@@ -43,7 +44,7 @@ struct LowLatencySend {
                                      place.message(place.view().pe, t) * places.header_bytes);
   }
 
-  /// Tells an expert's rank which of its rows each token that names it becomes: the first, the second, and so on.
+  /// Tells an expert's rank which of its rows each token that names it becomes: the first, the second, and so on; and how many.
   CAUSEWAY_DEVICE void place_rows(Lanes lanes, int expert, uint64_t n) const {
     const int local = place.local_experts(), rank = expert / local, choices = tokens * topk;
     const bool masked = place.masked(rank);
@@ -64,11 +65,13 @@ struct LowLatencySend {
         rows += bits_set(all);
       }
     }
-    if (leads(lanes)) place.counts[expert] = rows;
+    auto* counts = reinterpret_cast<int32_t*>(place.set(n) + low_latency_places(place.limits).counts);
+    counts += size_t(expert % local) * size_t(place.limits.ranks) + size_t(place.view().pe);
+    if (leads(lanes) && !masked) machine::store_peer(place.of_rank(counts, rank), rows);
   }
 
-  /// The rest of the headers: the operation, and the choices that are not for the rank.
-  CAUSEWAY_DEVICE void send_header(Lanes lanes, const Targets& targets, int t, uint64_t n) const {
+  /// The rest of the headers: the operation, and the choices that are not for the rank. False: an index is no expert.
+  CAUSEWAY_DEVICE bool send_header(Lanes lanes, const Targets& targets, int t, uint64_t n) const {
     Header* header = header_place(t, n);
     for (int r = 0; r < place.limits.ranks; ++r) {
       if (!targets.has(lanes, r)) continue;
@@ -78,9 +81,10 @@ struct LowLatencySend {
           machine::store_peer(there->choice + k, Header::Choice{-1, 0});
       if (leads(lanes)) machine::store_peer(&there->operation, n * Header::kChoices + uint64_t(topk));
     }
+    bool good = true;
     for (int k = int(lanes.rank()); k < topk; k += int(lanes.size()))
-      if (targets.topk_idx[k] < -1 || targets.topk_idx[k] >= place.limits.experts)
-        machine::store_relaxed_sys(&place.state->bad_index, 1u);
+      good = targets.topk_idx[k] >= -1 && targets.topk_idx[k] < place.limits.experts && good;
+    return good;
   }
 
   CAUSEWAY_DEVICE char* row_place(int t, uint64_t n) const {
@@ -139,28 +143,6 @@ struct LowLatencySend {
       }
     }
   }
-
-  CAUSEWAY_DEVICE void finish(KernelGroup group, uint64_t n) const {
-    const LowLatencyPlaces places = low_latency_places(place.limits);
-    const int local = place.local_experts(), me = place.view().pe;
-    auto* counts = reinterpret_cast<int32_t*>(place.set(n) + places.counts);
-    for (int e = int(group.rank()); e < place.limits.experts; e += int(group.size()))
-      if (!place.masked(e / local))
-        machine::store_peer(place.of_rank(counts + size_t(e % local) * size_t(place.limits.ranks) + me, e / local),
-                            place.counts[e]);
-    for (int r = int(group.rank()); r < place.limits.ranks; r += int(group.size()))
-      machine::store_relaxed_sys(place.operation.outcome + r, 0u);
-    const bool wrong = bad || machine::load_relaxed_sys(&place.state->bad_index) != 0;
-    group.sync();
-    if (leads(group)) {
-      place.state->operations[kDispatch] = n;
-      place.state->through[kDispatch] = 0;
-      place.state->bad_index = 0;
-      *place.operation.number = n;
-      *place.operation.through = 0;
-    }
-    detail::raise_flags(place, group, kDispatch, n, wrong);
-  }
 };
 
 struct LowLatencyReceive {
@@ -178,14 +160,13 @@ struct LowLatencyReceive {
     const uint64_t n = *place.operation.number;
     const KernelGroup group{};
     const LowLatencyPlaces places = low_latency_places(place.limits);
-    const auto* flags = reinterpret_cast<const uint64_t*>(place.set(n) + places.dispatch_flags);
-    detail::wait_for_flags(place, group, flags, n, wait_ns);
-    if (machine::block_in_grid() == 0 && leads(group)) detail::report_bad(place, "low_latency_dispatch", flags);
-    if (x) find_begins(group, flags, places, n);
+    detail::wait_for_flags(place, group, kDispatch, n, wait_ns);
+    if (machine::block_in_grid() == 0 && leads(group)) detail::report_bad(place, "low_latency_dispatch");
+    if (x) find_begins(group, places, n);
     const int messages = place.limits.ranks * place.limits.tokens, parts = parts_of(messages);
     for (int unit = worker(); x && unit < messages * parts; unit += workers())
       receive(places, n, unit / parts, unit % parts, parts);
-    if (detail::last_block(group, place.operation.through)) detail::give_credits(place, group, kDispatch, n);
+    detail::give_credits(place, group, kDispatch, n);
   }
 
  private:
@@ -197,8 +178,7 @@ struct LowLatencyReceive {
 
   /// Where the rows of each source begin among those of each own expert: those of the ranks before it come first. -1: nothing is
   /// taken from that source.
-  CAUSEWAY_DEVICE void find_begins(KernelGroup group, const uint64_t* flags, const LowLatencyPlaces& places,
-                                   uint64_t n) const {
+  CAUSEWAY_DEVICE void find_begins(KernelGroup group, const LowLatencyPlaces& places, uint64_t n) const {
     const int ranks = place.limits.ranks;
     const auto* counts = reinterpret_cast<const int32_t*>(place.set(n) + places.counts);
     for (int pair = int(group.rank()); pair < place.limits.experts; pair += int(group.size())) {
@@ -207,9 +187,9 @@ struct LowLatencyReceive {
       for (int r = 0; r <= source; ++r) {
         before += own;
         const int32_t said = machine::load_peer(counts + expert * ranks + r);
-        own = detail::came(place, flags, r) ? said : 0;
+        own = detail::came(place, r) ? said : 0;
       }
-      begins(n)[pair] = detail::came(place, flags, source) ? before : -1;
+      begins(n)[pair] = detail::came(place, source) ? before : -1;
       if (machine::block_in_grid() != 0) continue;
       if (layout_range) layout_range[pair] = int64_t(before) << 32 | own;
       if (source != ranks - 1) continue;

@@ -33,7 +33,7 @@ struct BufferOptions {
   int low_latency_tokens_max = 0;  ///< of a rank in a low-latency operation; 0: that mode is not used
   int blocks = 8;                  ///< blocks that move tokens in high-throughput mode: eight fill an NVLink port
   /// The same in low-latency mode. Blocks of a combine wait for those of other ranks, so ranks that share a GPU must all find
-  /// room on it. 0: as many as do, at most 64.
+  /// room on it. All ranks take the fewest that any is given. 0: as many as do, at most 128.
   int low_latency_blocks = 0;
   /// Ranks of a node: consecutive ones. With more than one node a token crosses once to the rank of its source's position in
   /// each node that needs it, and goes on inside that node. 0: the job's nodes, where all hold as many consecutive ranks; else

@@ -59,10 +59,18 @@ struct SendKernel {
   }
 
   CAUSEWAY_DEVICE void send_row(Lanes lanes, const TeamView& team, const HopPlaces& there, int t) const {
+    const auto place_at = [&](int rank) -> char* {
+      const int slot = slot_at(team.pes, t, rank);
+      return slot < 0 ? nullptr : place.of_rank(place.region, rank) + there.x + size_t(slot) * row_bytes;
+    };
+    char* mine = nullptr;  // where the ranks are no more than the lanes, each looks up one
+    const bool looked_up = kLanesPerScale > 1 && team.pes <= int(lanes.size());
+    if (looked_up && int(lanes.rank()) < team.pes) mine = place_at(int(lanes.rank()));
     fan_out(lanes, Towards::peer, x + size_t(t) * row_bytes, row_bytes, [&](auto store) {
       for (int k = 0; k < team.pes; ++k) {
-        const int rank = (team.pe + k) % team.pes, slot = slot_at(team.pes, t, rank);
-        if (slot >= 0) store(place.of_rank(place.region, rank) + there.x + size_t(slot) * row_bytes);
+        const int rank = (team.pe + k) % team.pes;
+        char* to = looked_up ? from_lane(lanes, mine, unsigned(rank)) : place_at(rank);
+        if (to) store(to);
       }
     });
   }
@@ -136,24 +144,29 @@ struct PullKernel {
                                 const int32_t* position) const {
     const int packs = route.hidden / 8;
     const size_t row_bytes = size_t(route.hidden) * 2, own = size_t(t) * row_bytes;
+    const auto row_of = [&](int rank) {
+      const char* rows = x && rank == team.pe ? x : place.of_rank(place.region, rank) + there.back;
+      return rows + size_t(route.send_offset[rank] + position[rank]) * row_bytes;
+    };
+    const auto bias_row = [&](int i) { return reinterpret_cast<const char*>(bias[i]) + own; };
+    char* to = reinterpret_cast<char*>(out) + own;
+    if (kLanesPerScale > 1 && team.pes + 2 <= int(lanes.size())) {  // a lane looks up one rank, the last two the bias
+      const int lane = int(lanes.rank()), last = int(lanes.size()) - 2;
+      const char* mine = nullptr;
+      if (lane < team.pes && position[lane] >= 0) mine = row_of(lane);
+      if (lane >= last && bias[lane - last]) mine = bias_row(lane - last);
+      sum_rows(
+          lanes, 0, packs, ballot(lanes, mine != nullptr), [&](int k) { return from_lane(lanes, mine, unsigned(k)); },
+          [](int) { return 1.0f; }, [] { return true; }, to);
+      return;
+    }
     for (int base = 0; base < packs; base += PackSum::stride(lanes)) {
       PackSum sum(lanes, base, packs);
-      const char* held = nullptr;  // until there is a second one
-      for (int rank = 0; rank < team.pes; ++rank) {
-        if (position[rank] < 0) continue;
-        const size_t slot = size_t(route.send_offset[rank] + position[rank]);
-        const char* rows = x && rank == team.pe ? x : place.of_rank(place.region, rank) + there.back;
-        if (held) {
-          sum.add(held, 1.0f, rows + slot * row_bytes, 1.0f);
-          held = nullptr;
-        } else {
-          held = rows + slot * row_bytes;
-        }
-      }
-      if (held) sum.add(held, 1.0f);
-      for (const __nv_bfloat16* more : bias)
-        if (more) sum.add(reinterpret_cast<const char*>(more) + own, 1.0f);
-      sum.store(reinterpret_cast<char*>(out) + own);
+      for (int rank = 0; rank < team.pes; ++rank)
+        if (position[rank] >= 0) sum.add(row_of(rank), 1.0f);
+      for (int i = 0; i < 2; ++i)
+        if (bias[i]) sum.add(bias_row(i), 1.0f);
+      sum.store(to);
     }
   }
 
