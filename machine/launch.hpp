@@ -19,6 +19,9 @@ using StreamHandle = CUstream_st*;
 /// Of a copy or collective on a stream: on the CPU one thread is fastest.
 constexpr unsigned kStreamThreads = 1;
 
+/// Shared memory that a block of a library kernel may ask for.
+inline unsigned shared_bytes_of_block() { return 0; }
+
 template <class Functor>
 class FunctorKernel : public cpu::Kernel {
  public:
@@ -53,17 +56,32 @@ void launch(const Functor& functor, unsigned blocks, unsigned threads, StreamHan
 #elif defined(__CUDACC__)
 constexpr unsigned kStreamThreads = 512;
 
-constexpr unsigned kThreadsMax = 512;  // of a block: what registers are dealt for
-
 /// (A parameter whose address is taken stays where it is: no copy for each thread.)
 template <class Functor>
 __global__ void __launch_bounds__(kThreadsMax) entry(const __grid_constant__ Functor functor) {
   functor();
 }
 
+/// Shared memory that a block of a library kernel may ask for.
+inline unsigned shared_bytes_of_block() {
+  int device = 0, bytes = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess)
+    fail(Status::internal, "the GPU's shared memory is not known");
+  return unsigned(bytes);
+}
+/// Shared memory that a kernel asks for: its kSharedBytes.
+template <class Functor, class = void>
+constexpr unsigned kSharedBytesOf = 0;
+template <class Functor>
+constexpr unsigned kSharedBytesOf<Functor, decltype(void(Functor::kSharedBytes))> = Functor::kSharedBytes;
+
 template <class Functor>
 void launch(const Functor& functor, unsigned blocks, unsigned threads, StreamHandle stream) {
-  entry<Functor><<<blocks, threads, 0, stream>>>(functor);
+  constexpr unsigned kShared = kSharedBytesOf<Functor>;
+  if (kShared > 48 * 1024)  // (what a kernel may have without asking)
+    cudaFuncSetAttribute(entry<Functor>, cudaFuncAttributeMaxDynamicSharedMemorySize, int(kShared));
+  entry<Functor><<<blocks, threads, kShared, stream>>>(functor);
   const cudaError_t status = cudaGetLastError();
   if (status != cudaSuccess) fail(Status::internal, "launching a library kernel: {}", cudaGetErrorString(status));
 }

@@ -236,6 +236,25 @@ CAUSEWAY_DEVICE T load_peer16(const void* p) {
   return bits<T>(load_copy(static_cast<const Word16*>(p)));
 }
 
+// ---- shared memory of the library's own kernels (launch.hpp), and loads into it that the thread does not wait for
+constexpr unsigned kThreadsMax = 512;  // of a block of theirs: what registers and shared memory are dealt for
+CAUSEWAY_DEVICE void* shared_memory() {
+  extern __shared__ Word16 causeway_shared_memory[];
+  return causeway_shared_memory;
+}
+/// 16 bytes at a multiple of 16, from any PE's memory.
+CAUSEWAY_DEVICE void load_async16(void* shared, const void* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(unsigned(__cvta_generic_to_shared(shared))), "l"(from)
+               : "memory");
+}
+/// The thread's loads since the last group are one.
+CAUSEWAY_DEVICE void end_async_group() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+/// All but the thread's last `Pending` groups have come.
+template <int Pending>
+CAUSEWAY_DEVICE void wait_for_async_groups() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
+}
+
 // ---- lanes of one whole warp
 CAUSEWAY_DEVICE uint32_t ballot(bool set) { return __ballot_sync(0xffffffffu, set); }
 CAUSEWAY_DEVICE int bits_set(uint32_t bits) { return __popc(bits); }

@@ -45,11 +45,10 @@ void check_dispatch(const LowLatencyLimits& limits, const void* x, const int64_t
 }  // namespace
 
 LowLatencyPlace Buffer::Implementation::begin_low(std::shared_ptr<Pool::Piece>& piece) {
-  piece = pool.take(sizeof(uint64_t) + 2 * size_t(shape.ranks) * sizeof(uint32_t));
+  piece = pool.take(sizeof(uint64_t) + size_t(shape.ranks) * sizeof(uint32_t));
   LowLatencyPlace place = low_place;
   place.operation.number = static_cast<uint64_t*>(piece->memory);
   place.operation.outcome = reinterpret_cast<uint32_t*>(place.operation.number + 1);
-  place.operation.bad = place.operation.outcome + shape.ranks;
   return place;
 }
 

@@ -133,13 +133,14 @@ class Hop {
   /// x as in hand_over().
   void pull(const Route& route, const void* x, void* out, float* out_weights, const void* const (&bias)[2],
             cudaStream_t stream) {
-    run(PullKernel{place_,
-                   route,
-                   static_cast<const char*>(x),
-                   static_cast<__nv_bfloat16*>(out),
-                   out_weights,
-                   {static_cast<const __nv_bfloat16*>(bias[0]), static_cast<const __nv_bfloat16*>(bias[1])}},
-        blocks_, stream);
+    const auto* rows = static_cast<const char*>(x);
+    auto* sums = static_cast<__nv_bfloat16*>(out);
+    const auto *first = static_cast<const __nv_bfloat16*>(bias[0]),
+               *second = static_cast<const __nv_bfloat16*>(bias[1]);
+    if (shared_bytes_ >= InShared::kBytes)
+      run(PullKernel<InShared>{place_, route, rows, sums, out_weights, {first, second}}, blocks_, stream);
+    else
+      run(PullKernel<InRegisters>{place_, route, rows, sums, out_weights, {first, second}}, blocks_, stream);
   }
   void meet(cudaStream_t stream) { machine::launch(MeetKernel{place_}, 1, kThreads == 1 ? 1 : 32, stream); }
 
@@ -160,6 +161,7 @@ class Hop {
   Place place_;
   Counted* counted_ = nullptr;
   int blocks_;
+  unsigned shared_bytes_ = machine::shared_bytes_of_block();
 };
 
 }  // namespace causeway::moe

@@ -96,9 +96,10 @@ CAUSEWAY_DEVICE void fan_out(Lanes lanes, Towards towards, const char* from, siz
 }
 
 /// Sums of packs of eight elements of rows, in float: a lane's packs i, i + step, ... below `end`, kPacks of them at a time.
+template <int Packs>
 class PackSum {
  public:
-  static constexpr int kPacks = kInFlight > 1 ? 2 : 1;
+  static constexpr int kPacks = Packs;
   CAUSEWAY_DEVICE PackSum(Lanes lanes, int base, int end)
       : i_(base + int(lanes.rank())), step_(int(lanes.size())), end_(end) {}
   /// How far the lanes get at a time.
@@ -106,26 +107,26 @@ class PackSum {
 
   CAUSEWAY_DEVICE void add(const char* row, float weight) {
     Eight held[kPacks];
-    load(held, row);
-    sum_up(held, weight);
+    CAUSEWAY_UNROLL
+    for (int j = 0; j < kPacks; ++j)
+      if (has(j)) held[j] = machine::load_peer16<Eight>(row + offset(j));
+    CAUSEWAY_UNROLL
+    for (int j = 0; j < kPacks; ++j)
+      if (has(j)) add(j, held[j], weight);
+  }
+  /// Pack j of a row, loaded before.
+  CAUSEWAY_DEVICE void add(int j, const Eight& held, float weight) {
+    for (int k = 0; k < 8; ++k) sum_[j][k] += weight * static_cast<float>(held.value[k]);
   }
   /// Rounded once, to a row of any rank.
   CAUSEWAY_DEVICE void store(char* row) const {
     CAUSEWAY_UNROLL
     for (int j = 0; j < kPacks; ++j) {
-      if (i_ + j * step_ >= end_) continue;
+      if (!has(j)) continue;
       Eight eight;
       for (int k = 0; k < 8; ++k) eight.value[k] = static_cast<__nv_bfloat16>(sum_[j][k]);
-      machine::store_peer16(row + size_t(i_ + j * step_) * sizeof(Eight), eight);
+      machine::store_peer16(row + offset(j), eight);
     }
-  }
-
-  /// A row's packs, loaded before.
-  CAUSEWAY_DEVICE void sum_up(const Eight (&held)[kPacks], float weight) {
-    CAUSEWAY_UNROLL
-    for (int j = 0; j < kPacks; ++j)
-      if (i_ + j * step_ < end_)
-        for (int k = 0; k < 8; ++k) sum_[j][k] += weight * static_cast<float>(held[j].value[k]);
   }
   /// Goes on with the packs that follow.
   CAUSEWAY_DEVICE void next() {
@@ -135,75 +136,113 @@ class PackSum {
   }
 
  private:
-  CAUSEWAY_DEVICE void load(Eight (&held)[kPacks], const char* row) const {
-    CAUSEWAY_UNROLL
-    for (int j = 0; j < kPacks; ++j)
-      if (i_ + j * step_ < end_) held[j] = machine::load_peer16<Eight>(row + size_t(i_ + j * step_) * sizeof(Eight));
-  }
+  CAUSEWAY_DEVICE bool has(int j) const { return i_ + j * step_ < end_; }
+  CAUSEWAY_DEVICE size_t offset(int j) const { return size_t(i_ + j * step_) * sizeof(Eight); }
   int i_, step_, end_;
   float sum_[kPacks][8] = {};
 };
 
+/// Where packs wait between their load and their sum: those of two rows in each of kStages.
+#if defined(CAUSEWAY_CPU)
+struct InRegisters {
+  static constexpr int kStages = 1, kPacks = 1;
+  static constexpr unsigned kBytes = 0;
+};
+using InShared = InRegisters;
+#else
+struct InRegisters {
+  static constexpr int kStages = 2, kPacks = 2;
+  static constexpr unsigned kBytes = 0;
+  Eight held[kStages][2][kPacks];
+  CAUSEWAY_DEVICE void load(int stage, int row, int pack, const char* from) {
+    held[stage][row][pack] = machine::load_peer16<Eight>(from);
+  }
+  CAUSEWAY_DEVICE void asked() const {}
+  CAUSEWAY_DEVICE void wait() const {}
+  CAUSEWAY_DEVICE Eight get(int stage, int row, int pack) const { return held[stage][row][pack]; }
+};
+/// For rows of peers: a multiprocessor has room for more of them in its shared memory (kBytes of a block's). A thread
+/// reads what it has loaded itself.
+struct InShared {
+  static constexpr int kStages = 3, kPacks = 4;
+  static constexpr unsigned kBytes = kStages * 2 * kPacks * machine::kThreadsMax * sizeof(Eight);
+  CAUSEWAY_DEVICE static Eight* place(int stage, int row, int pack) {
+    const unsigned number = unsigned((stage * 2 + row) * kPacks + pack);
+    return static_cast<Eight*>(machine::shared_memory()) + number * machine::kThreadsMax + machine::thread_in_block();
+  }
+  CAUSEWAY_DEVICE void load(int stage, int row, int pack, const char* from) const {
+    machine::load_async16(place(stage, row, pack), from);
+  }
+  CAUSEWAY_DEVICE void asked() const { machine::end_async_group(); }
+  CAUSEWAY_DEVICE void wait() const { machine::wait_for_async_groups<kStages - 1>(); }
+  CAUSEWAY_DEVICE Eight get(int stage, int row, int pack) const { return *place(stage, row, pack); }
+};
+#endif
+
 /// Weighted sums of rows of packs, of the packs [begin, end), rounded once into the row `to` of any rank. The terms are the set
 /// bits of `terms`: row(k) and weight(k) tell of term k, and all lanes ask together. ready() is called once, when the first rows
 /// are on their way and before any weight is asked for: false gives the sum up.
-template <class Row, class Weight, class Ready>
+template <class Stages, class Row, class Weight, class Ready>
 CAUSEWAY_DEVICE void sum_rows(Lanes lanes, int begin, int end, uint32_t terms, Row row, Weight weight, Ready ready,
                               char* to) {
+  PackSum<Stages::kPacks> sum(lanes, begin, end);
+  constexpr int kPacks = Stages::kPacks, kStages = Stages::kStages;
+  const int stride = sum.stride(lanes);
 #if defined(CAUSEWAY_CPU)
+  (void)kPacks, (void)kStages;
   if (!ready()) return;
-  for (int base = begin; base < end; base += PackSum::stride(lanes)) {
-    PackSum sum(lanes, base, end);
+  for (int base = begin; base < end; base += stride) {
     for (uint32_t left = terms; left != 0;) {
       const int k = take_lowest(left);
       sum.add(row(k), weight(k));
     }
     sum.store(to);
+    sum.next();
   }
 #else
-  // Two rows at a time, the next two always on their way.
-  struct Two {
-    Eight held[2][PackSum::kPacks];
-    int term[2];  // the second may be -1
-  };
-  const int step = int(lanes.size());
-  int base = begin;  // of the two that are asked for next
+  // Two rows are a step, of which kStages are on their way.
+  Stages stages;
+  int term[kStages][2];          // of a stage's rows: -1 for none
+  int base = begin, summed = 0;  // packs of the next step to ask for; pairs of the step that is summed
   uint32_t left = terms;
-  const auto ask = [&](Two& two) {
-    two.term[0] = left != 0 ? take_lowest(left) : -1, two.term[1] = left != 0 ? take_lowest(left) : -1;
+  const int pairs = terms == 0 ? 1 : (bits_set(terms) + 1) / 2, steps = pairs * ((end - begin + stride - 1) / stride);
+  const auto ask = [&](int stage) {
     CAUSEWAY_UNROLL
     for (int i = 0; i < 2; ++i) {
-      if (two.term[i] < 0) continue;
-      const char* from = row(two.term[i]);
+      term[stage][i] = left != 0 && base < end ? take_lowest(left) : -1;
+      if (term[stage][i] < 0) continue;
+      const char* from = row(term[stage][i]);
       CAUSEWAY_UNROLL
-      for (int j = 0; j < PackSum::kPacks; ++j) {
-        const int pack = base + int(lanes.rank()) + j * step;
-        if (pack < end) two.held[i][j] = machine::load_peer16<Eight>(from + size_t(pack) * sizeof(Eight));
+      for (int j = 0; j < kPacks; ++j) {
+        const int pack = base + int(lanes.rank()) + j * int(lanes.size());
+        if (pack < end) stages.load(stage, i, j, from + size_t(pack) * sizeof(Eight));
       }
     }
-    if (left == 0) base += PackSum::stride(lanes), left = terms;
+    stages.asked();
+    if (left == 0) base += stride, left = terms;
   };
-  const int pairs = terms == 0 ? 1 : (bits_set(terms) + 1) / 2;
-  const int steps = pairs * ((end - begin + PackSum::stride(lanes) - 1) / PackSum::stride(lanes));
-  PackSum sum(lanes, begin, end);
-  int added = 0;
-  const auto add = [&](const Two& two) {
-    CAUSEWAY_UNROLL
-    for (int i = 0; i < 2; ++i)
-      if (two.term[i] >= 0) sum.sum_up(two.held[i], weight(two.term[i]));
-    if (++added < pairs) return;
-    sum.store(to);
-    sum.next();
-    added = 0;
-  };
-  Two first, second;
-  ask(first);
+  CAUSEWAY_UNROLL
+  for (int stage = 0; stage < kStages; ++stage) ask(stage);
   if (!ready()) return;
-  for (int s = 0; s < steps; s += 2) {
-    if (s + 1 < steps) ask(second);
-    add(first);
-    if (s + 2 < steps) ask(first);
-    if (s + 1 < steps) add(second);
+  for (int step = 0; step < steps; step += kStages) {
+    CAUSEWAY_UNROLL
+    for (int stage = 0; stage < kStages; ++stage) {
+      if (step + stage >= steps) break;
+      stages.wait();
+      CAUSEWAY_UNROLL
+      for (int i = 0; i < 2; ++i) {
+        if (term[stage][i] < 0) continue;
+        const float by = weight(term[stage][i]);
+        CAUSEWAY_UNROLL
+        for (int j = 0; j < kPacks; ++j) sum.add(j, stages.get(stage, i, j), by);
+      }
+      if (++summed == pairs) {
+        sum.store(to);
+        sum.next();
+        summed = 0;
+      }
+      ask(stage);
+    }
   }
 #endif
 }

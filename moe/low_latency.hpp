@@ -72,11 +72,13 @@ struct Header {
   } choice[1];
 };
 
+/// Of a source rank in a receive. (Bad is what all its blocks find, before they decide.)
+enum Outcome : uint32_t { kOpen = 0, kCame = 1, kDead = 2, kBad = 3 };
+
 /// What an operation's send kernel leaves for its receive kernel; device memory of the operation.
 struct LowLatencyOperation {
   uint64_t* number;
-  uint32_t* outcome;  // by source rank: 0 not decided, 1 it is there, 2 it is dead
-  uint32_t* bad;      // by source rank: its arguments were
+  uint32_t* outcome;  // by source rank: an Outcome
 };
 
 /// What every kernel of the mode gets.
@@ -175,26 +177,26 @@ CAUSEWAY_DEVICE bool wait_for_flag(const LowLatencyPlace& place, const uint64_t*
   const bool came = wait_for_rank(place, "moe low latency", rank, flags + i, 2 * n, [&](uint64_t& seen) {
     return (flag = seen = machine::load_acquire_sys(flags + i)) >= 2 * n;
   });
-  if (came && flag % 2 == 1) machine::store_relaxed_sys(place.operation.bad + rank, 1u);
+  if (came && flag % 2 == 1) machine::store_relaxed_sys(place.operation.outcome + rank, uint32_t(kBad));
   return came;
 }
 
 /// Some rank was masked while its flags were waited for. All blocks decide alike about it.
-CAUSEWAY_DEVICE bool decide_about(const LowLatencyPlace& place, const uint64_t* flags, int rank, uint64_t n) {
+CAUSEWAY_DEVICE void decide_about(const LowLatencyPlace& place, const uint64_t* flags, int rank, uint64_t n) {
   bool came = true;
   const int first = rank * place.limits.blocks;
   for (int i = first; i < first + place.limits.blocks; ++i)
     came = machine::load_acquire_sys(flags + i) >= 2 * n && came;
-  const uint32_t before = machine::atomic_compare_exchange_sys(place.operation.outcome + rank, 0u, came ? 1u : 2u);
+  const uint32_t before = machine::atomic_compare_exchange_sys(place.operation.outcome + rank, uint32_t(kOpen),
+                                                               uint32_t(came ? kCame : kDead));
   // Another block has seen the flags, so this one soon does; what the rank sent is visible to it only then.
-  for (int i = first; before == 1 && !came && i < first + place.limits.blocks; ++i)
+  for (int i = first; before == kCame && !came && i < first + place.limits.blocks; ++i)
     spin_until(
         place.world,
         [&] {
           return WaitInfo{"moe low latency", world_pe(place.view(), rank), flags + i, 2 * n, ">="};
         },
         [&](uint64_t& seen) { return (seen = machine::load_acquire_sys(flags + i)) >= 2 * n; });
-  return came;
 }
 
 /// Waits for the flags of all blocks of all source ranks. All threads of the block call it.
@@ -215,23 +217,20 @@ CAUSEWAY_DEVICE void wait_for_flags(const LowLatencyPlace& place, KernelGroup gr
     if (missing)
       decide_about(place, flags, r, n);
     else
-      machine::atomic_compare_exchange_sys(place.operation.outcome + r, 0u, 1u);
+      machine::atomic_compare_exchange_sys(place.operation.outcome + r, uint32_t(kOpen), uint32_t(kCame));
   }
   group.sync();
 }
 
 /// Is what the rank sent there, and well?
 CAUSEWAY_DEVICE bool came(const LowLatencyPlace& place, int rank) {
-  const uint32_t outcome = machine::load_relaxed_sys(place.operation.outcome + rank);
-  const uint32_t bad = machine::load_relaxed_sys(place.operation.bad + rank);
-  return outcome == 1 && bad == 0;
+  return machine::load_relaxed_sys(place.operation.outcome + rank) == kCame;
 }
 
 /// Leaves a record of ranks whose arguments were bad; by one thread.
 CAUSEWAY_DEVICE void report_bad(const LowLatencyPlace& place, const char* name) {
   for (int r = 0; r < place.limits.ranks; ++r)
-    if (machine::load_relaxed_sys(place.operation.outcome + r) == 1 &&
-        machine::load_relaxed_sys(place.operation.bad + r) != 0)
+    if (machine::load_relaxed_sys(place.operation.outcome + r) == kBad)
       misuse(place.world, name, "a rank gave bad arguments or indices that are no experts (rank, ranks)", r,
              place.limits.ranks);
 }
@@ -247,8 +246,7 @@ CAUSEWAY_DEVICE void finish_send(const LowLatencyPlace& place, KernelGroup group
   if (leads(group)) place.operations[size_t(kind) * size_t(place.limits.blocks) + machine::block_in_grid()] = n;
   if (machine::block_in_grid() != 0) return;
   if (leads(group)) *place.operation.number = n;
-  for (int r = int(group.rank()); r < place.limits.ranks; r += int(group.size()))
-    place.operation.outcome[r] = place.operation.bad[r] = 0;
+  for (int r = int(group.rank()); r < place.limits.ranks; r += int(group.size())) place.operation.outcome[r] = kOpen;
 }
 
 /// Tells all peers that this block is through with its part of set n. All threads of the block call it.

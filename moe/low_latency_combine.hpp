@@ -95,7 +95,7 @@ struct LowLatencyReturn {
     const Run packs = part_of(hidden / 8, part, parts);
     char* result = place.of_rank(place.set(n) + places.results, source) +
                    place.message(place.view().pe, message % place.limits.tokens) * size_t(place.limits.hidden) * 2;
-    sum_rows(lanes, packs.begin, packs.end, chosen, row, weight, wait_for_weights, result);
+    sum_rows<InRegisters>(lanes, packs.begin, packs.end, chosen, row, weight, wait_for_weights, result);
   }
 };
 
@@ -131,12 +131,12 @@ struct LowLatencySum {
       for (int r = 0; r < place.limits.ranks; ++r) ranks |= uint32_t(targets.has(lanes, r)) << r;
       const int lane = int(lanes.rank());
       ranks &= ballot(lanes, lane < place.limits.ranks && detail::came(place, lane));
-      sum_rows(
+      sum_rows<InRegisters>(
           lanes, packs.begin, packs.end, ranks, row, [](int) { return 1.0f; }, [] { return true; }, to);
       return;
     }
-    for (int base = packs.begin; base < packs.end; base += PackSum::stride(lanes)) {
-      PackSum sum(lanes, base, packs.end);
+    for (int base = packs.begin; base < packs.end; base += InRegisters::kPacks * int(lanes.size())) {
+      PackSum<InRegisters::kPacks> sum(lanes, base, packs.end);
       for (int r = 0; r < place.limits.ranks; ++r)
         if (targets.has(lanes, r) && detail::came(place, r)) sum.add(row(r), 1.0f);
       sum.store(to);

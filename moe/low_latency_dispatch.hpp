@@ -26,13 +26,12 @@ struct LowLatencySend {
     bool wrong = bad;
     for (int unit = worker(); unit < tokens * parts; unit += workers()) {
       const int t = unit / parts, part = unit % parts;
-      const Targets targets(lanes, place, topk_idx + size_t(t) * size_t(topk), topk);
-      if (part == 0) wrong = !send_header(lanes, targets, t, n) || wrong;
       const Run blocks = part_of((hidden + kScaleBlock - 1) / kScaleBlock, part, parts);
       if (scaling == Scaling::none)
-        send_part(lanes, targets, t, n, blocks);
+        send_part(lanes, t, n, blocks);
       else
-        cast_part(lanes, targets, t, n, blocks);
+        cast_part(lanes, t, n, blocks);
+      if (part == 0) wrong = !send_header(lanes, t, n) || wrong;
     }
     detail::finish_send(place, group, kDispatch, n, wrong);
   }
@@ -71,7 +70,8 @@ struct LowLatencySend {
   }
 
   /// The rest of the headers: the operation, and the choices that are not for the rank. False: an index is no expert.
-  CAUSEWAY_DEVICE bool send_header(Lanes lanes, const Targets& targets, int t, uint64_t n) const {
+  CAUSEWAY_DEVICE bool send_header(Lanes lanes, int t, uint64_t n) const {
+    const Targets targets = targets_of(lanes, t);
     Header* header = header_place(t, n);
     for (int r = 0; r < place.limits.ranks; ++r) {
       if (!targets.has(lanes, r)) continue;
@@ -87,24 +87,30 @@ struct LowLatencySend {
     return good;
   }
 
+  CAUSEWAY_DEVICE Targets targets_of(Lanes lanes, int t) const {
+    return {lanes, place, topk_idx + size_t(t) * size_t(topk), topk};
+  }
+
   CAUSEWAY_DEVICE char* row_place(int t, uint64_t n) const {
     const LowLatencyPlaces places = low_latency_places(place.limits);
     return place.set(n) + places.rows + place.message(place.view().pe, t) * places.row_bytes;
   }
 
-  CAUSEWAY_DEVICE void send_part(Lanes lanes, const Targets& targets, int t, uint64_t n, Run blocks) const {
+  // (Whom a token goes to is looked up while its row is on its way to the lanes.)
+  CAUSEWAY_DEVICE void send_part(Lanes lanes, int t, uint64_t n, Run blocks) const {
     const int begin = blocks.begin * kScaleBlock;
     const int end = blocks.end * kScaleBlock < hidden ? blocks.end * kScaleBlock : hidden;
     char* to = row_place(t, n) + size_t(begin) * 2;
     const auto* from = reinterpret_cast<const char*>(x + size_t(t) * size_t(hidden) + size_t(begin));
     fan_out(lanes, Towards::peer, from, size_t(end - begin) * 2, [&](auto store) {
+      const Targets targets = targets_of(lanes, t);
       for (int r = 0; r < place.limits.ranks; ++r)
         if (targets.has(lanes, r)) store(place.of_rank(to, r));
     });
   }
 
   /// Blocks of 128 elements, each divided by its own scale; the scales follow the row.
-  CAUSEWAY_DEVICE void cast_part(Lanes lanes, const Targets& targets, int t, uint64_t n, Run blocks) const {
+  CAUSEWAY_DEVICE void cast_part(Lanes lanes, int t, uint64_t n, Run blocks) const {
     constexpr int kPacks = kScaleBlock / 8 / kLanesPerScale, kAtOnce = kInFlight;
     const int shares = int(lanes.size()) / kLanesPerScale, share = int(lanes.rank()) / kLanesPerScale;
     const int within = int(lanes.rank()) % kLanesPerScale * kPacks * 8;
@@ -118,6 +124,7 @@ struct LowLatencySend {
         for (int p = 0; p < kPacks && b < blocks.end; ++p)
           held[j][p] = *reinterpret_cast<const Eight*>(row + b * kScaleBlock + within + p * 8);
       }
+      const Targets targets = targets_of(lanes, t);
       CAUSEWAY_UNROLL
       for (int j = 0; j < kAtOnce; ++j) {
         const int b = first + j * shares + share;
@@ -184,12 +191,26 @@ struct LowLatencyReceive {
     for (int pair = int(group.rank()); pair < place.limits.experts; pair += int(group.size())) {
       const int expert = pair / ranks, source = pair % ranks;
       int32_t before = 0, own = 0;
-      for (int r = 0; r <= source; ++r) {
-        before += own;
-        const int32_t said = machine::load_peer(counts + expert * ranks + r);
-        own = detail::came(place, r) ? said : 0;
+      bool there = false;
+      constexpr int kAtOnce = kInFlight > 1 ? 4 : 1;
+      for (int first = 0; first <= source; first += kAtOnce) {
+        int32_t said[kAtOnce];
+        bool came[kAtOnce];
+        CAUSEWAY_UNROLL
+        for (int j = 0; j < kAtOnce; ++j) {
+          if (first + j > source) continue;
+          said[j] = machine::load_peer(counts + expert * ranks + first + j);
+          came[j] = detail::came(place, first + j);
+        }
+        CAUSEWAY_UNROLL
+        for (int j = 0; j < kAtOnce; ++j) {
+          if (first + j > source) continue;
+          before += own;
+          there = came[j];
+          own = there ? said[j] : 0;
+        }
       }
-      begins(n)[pair] = detail::came(place, source) ? before : -1;
+      begins(n)[pair] = there ? before : -1;
       if (machine::block_in_grid() != 0) continue;
       if (layout_range) layout_range[pair] = int64_t(before) << 32 | own;
       if (source != ranks - 1) continue;
@@ -218,32 +239,42 @@ struct LowLatencyReceive {
     const int source = message / place.limits.tokens, own = int(lanes.rank()), topk = place.limits.topk;
     const auto* header =
         reinterpret_cast<const Header*>(place.set(n) + places.headers + size_t(message) * places.header_bytes);
-    const int32_t mine = own < topk ? row_of(source, header, n, own) : -1;
+    const size_t bytes = size_t(hidden) * (scaling == Scaling::none ? 2 : 1);
+    const Run packs = part_of(int(bytes / 16), part, parts), blocks = part_of(hidden / kScaleBlock, part, parts);
+    const char* from = place.set(n) + places.rows + size_t(message) * places.row_bytes;
+    const auto scale_at = [&](int b) {
+      return b < blocks.end ? machine::load_peer(reinterpret_cast<const float*>(from + hidden) + b) : 0.0f;
+    };
+    // Where the row goes is looked up while it is on its way to the lanes.
+    const float first_scale = scaling == Scaling::none ? 0.0f : scale_at(blocks.begin + own);
+    int32_t mine = -1;
+    uint32_t chosen = 0;
+    bool looked_up = false;
     const auto row = [&](int k) {
       return kLanesPerScale > 1 ? from_lane(lanes, mine, unsigned(k)) : row_of(source, header, n, k);
     };
-    int32_t* keep = place.row_of_choice + size_t(message) * size_t(topk);
-    uint32_t chosen = 0;
-    for (int k = own; k < topk; k += int(lanes.size())) {
-      const int32_t at = kLanesPerScale > 1 ? mine : row(k);
-      if (part == 0) keep[k] = at;
-      if (part == 0 && at >= 0 && source_token) source_token[at] = message % place.limits.tokens;
-      if (at >= 0) chosen |= 1u << k;
-    }
-    if (kLanesPerScale > 1) chosen = ballot(lanes, chosen != 0);
-    if (chosen == 0) return;
-    const size_t bytes = size_t(hidden) * (scaling == Scaling::none ? 2 : 1);
-    const Run packs = part_of(int(bytes / 16), part, parts);
-    const char* from = place.set(n) + places.rows + size_t(message) * places.row_bytes;
+    const auto look_up = [&] {
+      if (looked_up) return;
+      looked_up = true;
+      if (own < topk) mine = row_of(source, header, n, own);
+      for (int k = own; k < topk; k += int(lanes.size())) {
+        const int32_t at = kLanesPerScale > 1 ? mine : row(k);
+        if (part == 0) place.row_of_choice[size_t(message) * size_t(topk) + size_t(k)] = at;
+        if (part == 0 && at >= 0 && source_token) source_token[at] = message % place.limits.tokens;
+        if (at >= 0) chosen |= 1u << k;
+      }
+      if (kLanesPerScale > 1) chosen = ballot(lanes, chosen != 0);
+    };
     const size_t skip = size_t(packs.begin) * 16;
     fan_out(lanes, Towards::self, from + skip, size_t(packs.end - packs.begin) * 16, [&](auto store) {
+      look_up();
       for (uint32_t left = chosen; left != 0;) store(x + size_t(row(take_lowest(left))) * bytes + skip);
     });
-    if (scaling == Scaling::none) return;
-    const Run blocks = part_of(hidden / kScaleBlock, part, parts);
+    look_up();
+    if (scaling == Scaling::none || chosen == 0) return;
     for (int base = blocks.begin; base < blocks.end; base += int(lanes.size())) {
-      const int b = base + int(lanes.rank());
-      const float scale = b < blocks.end ? machine::load_peer(reinterpret_cast<const float*>(from + hidden) + b) : 0;
+      const int b = base + own;
+      const float scale = base == blocks.begin ? first_scale : scale_at(b);
       for (uint32_t left = chosen; left != 0;) {
         const int32_t at = row(take_lowest(left));
         if (b < blocks.end) store_scale(at, b, scale);

@@ -117,8 +117,10 @@ struct HandOverKernel {
   }
 };
 
-/// Sums of what the ranks of a token's experts have handed over.
+/// Sums of what the ranks of a token's experts have handed over, which wait in Stages.
+template <class Stages>
 struct PullKernel {
+  static constexpr unsigned kSharedBytes = Stages::kBytes;
   Place place;
   Route route;
   const char* x;  // the caller's own rows; null: where all have been handed over
@@ -155,13 +157,13 @@ struct PullKernel {
       const char* mine = nullptr;
       if (lane < team.pes && position[lane] >= 0) mine = row_of(lane);
       if (lane >= last && bias[lane - last]) mine = bias_row(lane - last);
-      sum_rows(
+      sum_rows<Stages>(
           lanes, 0, packs, ballot(lanes, mine != nullptr), [&](int k) { return from_lane(lanes, mine, unsigned(k)); },
           [](int) { return 1.0f; }, [] { return true; }, to);
       return;
     }
-    for (int base = 0; base < packs; base += PackSum::stride(lanes)) {
-      PackSum sum(lanes, base, packs);
+    for (int base = 0; base < packs; base += InRegisters::kPacks * int(lanes.size())) {
+      PackSum<InRegisters::kPacks> sum(lanes, base, packs);
       for (int rank = 0; rank < team.pes; ++rank)
         if (position[rank] >= 0) sum.add(row_of(rank), 1.0f);
       for (int i = 0; i < 2; ++i)

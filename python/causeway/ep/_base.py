@@ -62,6 +62,12 @@ class BufferBase:
             native.stream_wait_event(queue, event.handle)
         return queue
 
+    def _end_on_current(self) -> None:
+        """The communication stream waits, and so any other stream that a call is made on later."""
+        if not self._capturing():
+            event = Event().record(current_stream())
+            self._comm_stream.wait_event(event)
+
     def _let_go(self) -> None:
         """Tensors of calls that are through."""
         if not self._capturing():

@@ -78,7 +78,7 @@ class LowLatencyMode(BufferBase):
                                     "[own experts]")
             waits = self._wait_stats(dispatch_wait_recv_cost_stats)
             rows = ranks * num_max_dispatch_tokens_per_rank
-            queue = self._queue(return_recv_hook)
+            queue = self._queue(async_finish)
             recv_x, recv_x_at = new(data.library, [own, rows, hidden], _FP8 if use_fp8 else data.dtype.name)
             scales, scales_at = self._new_scales(data, own, rows, hidden, use_fp8, use_ue8m0)
             count, count_at = new(data.library, [own], "int32")
@@ -124,7 +124,7 @@ class LowLatencyMode(BufferBase):
             data = tensor(x, "x", [_BF16], (own, self.group_size * handle[2], hidden), "[own experts, ranks * tokens, hidden]")
             idx = tensor(topk_idx, "topk_idx", ["int64"], (None, None), "[num_tokens, num_topk]")
             weights = tensor(topk_weights, "topk_weights", ["float32"], idx.shape, "[num_tokens, num_topk]")
-            queue = self._queue(return_recv_hook)
+            queue = self._queue(async_finish)
             if out is None:
                 out, out_at = new(data.library, [idx.shape[0], hidden], data.dtype.name)
             else:
@@ -208,13 +208,17 @@ class LowLatencyMode(BufferBase):
 
     # ---- where it runs
 
-    def _queue(self, with_hook: bool) -> int:
-        """With a hook sending and receiving are on the current stream, so that nothing runs beside it in between."""
-        return self._begin_on_current() if with_hook and not on_cpu else self._begin(None)
+    def _queue(self, async_finish: bool) -> int:
+        """The current stream, which need not wait for another then, or for async_finish the communication stream."""
+        return self._begin(None) if async_finish or on_cpu else self._begin_on_current()
 
     def _finish(self, async_finish: bool, hook: Any, queue: int, kept: Tuple[Any, ...]) -> Tuple[EventOverlap, Hook]:
-        if hook is None:
+        if async_finish or (hook is None and on_cpu):
             return self._end(async_finish, kept), None
+        if not on_cpu:
+            self._end_on_current()
+        if hook is None:
+            return EventOverlap(), None
         if on_cpu:
             native.synchronize(queue)  # the host may change x as soon as the call returns
 
