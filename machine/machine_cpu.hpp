@@ -105,6 +105,13 @@ void store_release_sys(T* p, T value) {
   __atomic_store_n(p, value, __ATOMIC_RELEASE);
 }
 inline void add_relaxed_sys(uint64_t* p, uint64_t value) { __atomic_fetch_add(p, value, __ATOMIC_RELAXED); }
+/// Kernels of a stream follow each other here.
+inline void wait_for_earlier_kernel() {}
+inline void let_later_kernel_start() {}
+
+/// The upper half of a product.
+inline uint64_t multiply_high(uint64_t a, uint64_t b) { return uint64_t((unsigned __int128)a * b >> 64); }
+
 inline uint32_t fetch_add_sys(uint32_t* p, uint32_t value) { return __atomic_fetch_add(p, value, __ATOMIC_ACQ_REL); }
 inline void add_release_sys(uint64_t* p, uint64_t value) {
   if (cpu::simulated) cpu::buffered_release();

@@ -255,6 +255,22 @@ CAUSEWAY_DEVICE void wait_for_async_groups() {
   asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
 }
 
+// ---- kernels that follow each other (launch.hpp, Start)
+/// What the kernel before has written is there.
+CAUSEWAY_DEVICE void wait_for_earlier_kernel() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+CAUSEWAY_DEVICE void let_later_kernel_start() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+/// The upper half of a product.
+CAUSEWAY_DEVICE uint64_t multiply_high(uint64_t a, uint64_t b) { return __umul64hi(a, b); }
+
 // ---- lanes of one whole warp
 CAUSEWAY_DEVICE uint32_t ballot(bool set) { return __ballot_sync(0xffffffffu, set); }
 CAUSEWAY_DEVICE int bits_set(uint32_t bits) { return __popc(bits); }

@@ -50,6 +50,7 @@ struct Buffer::Implementation {
   std::optional<SymmetricMemory> low_region;
   std::shared_ptr<Pool::Piece> low_memory;
   LowLatencyPlace low_place{};  // but for the operation
+  machine::Start low_early = machine::Start::in_order;
 
   ~Implementation();
   /// What is wrong with a call: the first fault that device code has left, or what `checks` throws; null: nothing.
@@ -77,7 +78,7 @@ struct Buffer::Implementation {
   LowLatencyPlace begin_low(std::shared_ptr<Pool::Piece>& piece);
   template <class Kernel>
   void run_low(const Kernel& kernel, cudaStream_t stream) const {
-    machine::launch(kernel, unsigned(low_limits.blocks), kThreads, stream);
+    machine::launch(kernel, unsigned(low_limits.blocks), kThreads, stream, low_early);
   }
 };
 

@@ -70,8 +70,15 @@ std::shared_ptr<LowLatencyHandle> Buffer::low_latency_dispatch(const void* x, co
   std::shared_ptr<Pool::Piece> operation;
   LowLatencyPlace place = self.begin_low(operation);
   place.row_of_choice = handle->row_of_choice;
-  const LowLatencySend send{
-      place, static_cast<const __nv_bfloat16*>(x), topk_idx, tokens, topk, hidden, scaling_of(cast), wrong != nullptr};
+  const LowLatencySend send{place,
+                            static_cast<const __nv_bfloat16*>(x),
+                            topk_idx,
+                            tokens,
+                            topk,
+                            hidden,
+                            Divisor(topk),
+                            scaling_of(cast),
+                            wrong != nullptr};
   const LowLatencyReceive receive{place,
                                   hidden,
                                   scaling_of(cast),
@@ -108,10 +115,11 @@ void Buffer::low_latency_combine(const void* x, const int64_t* topk_idx, const f
   std::shared_ptr<Pool::Piece> operation;
   LowLatencyPlace place = self.begin_low(operation);
   place.row_of_choice = handle.row_of_choice;
-  const LowLatencyReturn send{place,         static_cast<const __nv_bfloat16*>(x),
-                              topk_idx,      topk_weights,
-                              handle.tokens, handle.topk,
-                              handle.hidden, wrong != nullptr};
+  const LowLatencyReturn send{place,           static_cast<const __nv_bfloat16*>(x),
+                              topk_idx,        topk_weights,
+                              handle.tokens,   handle.topk,
+                              handle.hidden,   Divisor(handle.topk),
+                              wrong != nullptr};
   const LowLatencySum sum{place,       topk_idx,      handle.tokens,
                           handle.topk, handle.hidden, wrong ? nullptr : static_cast<__nv_bfloat16*>(out)};
   self.run_low(send, stream);

@@ -49,14 +49,21 @@ void check_options(const BufferOptions& options, int ranks) {
 
 constexpr int kLowLatencyBlocksMost = 128;  // that are chosen
 
+/// Ranks to a GPU.
+int ranks_that_share() {
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)
+    fail(Status::internal, "the number of GPUs is not known");
+  return (host::team_size(kName, NVSHMEMX_TEAM_NODE) + devices - 1) / devices;
+}
+
 /// Low-latency blocks of a rank, one on each multiprocessor, beside those of the ranks that share its GPU.
 int blocks_that_fit() {
-  int devices = 0, device = 0, processors = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || cudaGetDevice(&device) != cudaSuccess || devices == 0 ||
+  int device = 0, processors = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
       cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
     fail(Status::internal, "the GPU's number of multiprocessors is not known");
-  const int sharing = (host::team_size(kName, NVSHMEMX_TEAM_NODE) + devices - 1) / devices;
-  return std::min(kLowLatencyBlocksMost, std::max(1, processors / sharing - 2));
+  return std::min(kLowLatencyBlocksMost, std::max(1, processors / ranks_that_share() - 2));
 }
 
 LowLatencyLimits low_limits_of(const BufferOptions& options, int ranks) {
@@ -154,6 +161,8 @@ Buffer::Buffer(const BufferOptions& options) : implementation_(std::make_unique<
   }
   self.low_limits = low_limits_of(self.options, shape.ranks);
   if (self.low_limits.tokens == 0) return;
+  // Blocks that wait for the kernel before theirs hold room that other ranks' blocks may need.
+  self.low_early = ranks_that_share() == 1 ? machine::Start::early : machine::Start::in_order;
   self.low_region.emplace(low_latency_places(self.low_limits).bytes,
                           "low latency (low_latency_tokens_max rows of hidden_max from each rank)");
   const auto blocks = size_t(self.low_limits.blocks);
@@ -166,6 +175,11 @@ Buffer::Buffer(const BufferOptions& options) : implementation_(std::make_unique<
   self.low_place = {self.world,
                     view_of(self.world, options.team),
                     self.low_limits,
+                    low_latency_places(self.low_limits),
+                    ExpertMap(options.experts_max, shape.ranks),
+                    Divisor(self.low_limits.tokens),
+                    Divisor(shape.ranks),
+                    Divisor(shape.ranks * self.low_limits.tokens),
                     self.low_region->get(),
                     operations,
                     table,

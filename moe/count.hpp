@@ -14,8 +14,8 @@ struct LayoutKernel {
   CAUSEWAY_DEVICE void operator()() const {
     const Lanes lanes{};
     const Run run = run_of(tokens, worker(), workers());
-    count_places(lanes, run, ranks, tokens_per_rank, token_in_rank);
-    if (tokens_per_node) count_places(lanes, run, nodes, tokens_per_node, nullptr);
+    count_places(lanes, run, ranks, ExpertMap(experts, ranks), tokens_per_rank, token_in_rank);
+    if (tokens_per_node) count_places(lanes, run, nodes, ExpertMap(experts, nodes), tokens_per_node, nullptr);
     if (!tokens_per_expert) return;
     for (size_t i = size_t(run.begin) * size_t(topk) + lanes.rank(); i < size_t(run.end) * size_t(topk);
          i += lanes.size())
@@ -24,11 +24,12 @@ struct LayoutKernel {
   }
 
  private:
-  CAUSEWAY_DEVICE void count_places(Lanes lanes, Run run, int places, int32_t* counts, bool* in_place) const {
+  CAUSEWAY_DEVICE void count_places(Lanes lanes, Run run, int places, const ExpertMap& map, int32_t* counts,
+                                    bool* in_place) const {
     for (int place = 0; place < places; ++place) {
       int32_t count = 0;
       for (int t = run.begin + int(lanes.rank()); t < run.end; t += int(lanes.size())) {
-        const bool goes = goes_to(topk_idx + size_t(t) * size_t(topk), topk, experts, places, place);
+        const bool goes = goes_to(topk_idx + size_t(t) * size_t(topk), topk, map, place);
         count += goes;
         if (in_place) in_place[size_t(t) * size_t(places) + size_t(place)] = goes;
       }
@@ -78,7 +79,7 @@ struct PrepareKernel {
   }
   CAUSEWAY_DEVICE bool goes(Lanes lanes, Run run, int first, int rank) const {
     const int t = first + int(lanes.rank());
-    return t < run.end && goes_to(topk_idx + size_t(t) * size_t(route.topk), route.topk, route.experts, ranks, rank);
+    return t < run.end && goes_to(topk_idx + size_t(t) * size_t(route.topk), route.topk, route.map, rank);
   }
 };
 
@@ -103,7 +104,7 @@ struct ExchangeKernel {
     auto* table = reinterpret_cast<int32_t*>(place.region + hop_places(place.limits).counts);
     send(group, team, table + size_t(team.pe) * counts_row(place.limits));
     sync(place.world, "moe dispatch", group, team);
-    const int local = route.experts / team.pes;
+    const int local = route.map.local.value();
     for (int expert = int(group.rank()); expert < local; expert += int(group.size())) {
       int32_t all = 0;
       for (int from = 0; from < team.pes; ++from)
@@ -136,7 +137,7 @@ struct ExchangeKernel {
   }
 
   CAUSEWAY_DEVICE void send(KernelGroup group, const TeamView& team, int32_t* row) const {
-    const int ranks = team.pes, local = route.experts / ranks;
+    const int ranks = team.pes;
     int32_t ails = verdict;
     if (ails == 0 && before) ails = *before;
     if (ails == 0 && machine::load_relaxed_sys(scratch.bad_index) != 0)
@@ -144,7 +145,8 @@ struct ExchangeKernel {
     for (int i = int(group.rank()); i < ranks * ranks; i += int(group.size()))
       machine::store_peer(place.of_rank(row + i % ranks, i / ranks), scratch.of_rank[i % ranks]);
     for (int e = int(group.rank()); e < route.experts; e += int(group.size())) {
-      machine::store_peer(place.of_rank(row + ranks + e % local, e / local), int32_t(scratch.of_expert[e]));
+      machine::store_peer(place.of_rank(row + ranks + route.map.local.rest(e), route.map.rank_of(e)),
+                          int32_t(scratch.of_expert[e]));
       scratch.of_expert[e] = 0;
     }
     int32_t* last = row + counts_row(place.limits) - 2;

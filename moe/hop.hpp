@@ -91,7 +91,8 @@ class Hop {
   [[nodiscard]] size_t route_words(int tokens) const { return (size_t(tokens) + 2) * size_t(place_.limits.ranks); }
   [[nodiscard]] Route make_route(const Tokens& in, int32_t* words) const {
     const int ranks = place_.limits.ranks;
-    return {in.tokens, in.topk, in.experts, in.hidden, words + 2 * ranks, words, words + ranks};
+    return {in.tokens,         in.topk, in.experts,   in.hidden, ExpertMap(in.experts, ranks),
+            words + 2 * ranks, words,   words + ranks};
   }
 
   /// Counts, tells all ranks and sends. Until the end of the queued work nothing of the input may change.

@@ -55,11 +55,21 @@ CAUSEWAY_DEVICE int workers() { return workers_in_block() * int(machine::blocks_
 /// Those of lower lanes.
 CAUSEWAY_DEVICE uint32_t bits_below(Lanes lanes) { return (1u << lanes.rank()) - 1; }
 
-/// In how many parts a row is dealt so that the grid, but for `busy` workers, has enough to do.
-CAUSEWAY_DEVICE int parts_of(int rows, int busy = 0) {
-  const int parts = kLanesPerScale == 1 || rows == 0 ? 1 : (workers() - busy) / rows;
-  return parts < 1 ? 1 : parts > 8 ? 8 : parts;
-}
+/// The work on some rows, each dealt in a number of parts (a power of two), so that the grid has enough to do.
+struct Parts {
+  int shift = 0;
+  /// The grid, but for `busy` workers.
+  CAUSEWAY_DEVICE explicit Parts(int rows, int busy = 0) {
+    while (kLanesPerScale > 1 && shift < 3 && rows << (shift + 1) <= workers() - busy) ++shift;
+  }
+  CAUSEWAY_DEVICE int units(int rows) const { return rows << shift; }
+  CAUSEWAY_DEVICE int row(int unit) const { return unit >> shift; }
+  CAUSEWAY_DEVICE int part(int unit) const { return unit & ((1 << shift) - 1); }
+  /// A unit's part of a row's `count` pieces.
+  CAUSEWAY_DEVICE Run of(int count, int unit) const {
+    return {(count * part(unit)) >> shift, (count * (part(unit) + 1)) >> shift};
+  }
+};
 
 struct alignas(16) Eight {
   __nv_bfloat16 value[8];

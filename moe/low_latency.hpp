@@ -86,6 +86,9 @@ struct LowLatencyPlace {
   DeviceWorld world;
   TeamView team;  // a copy: it does not change as long as the team lives
   LowLatencyLimits limits;
+  LowLatencyPlaces places;
+  ExpertMap map;                // to the ranks
+  Divisor tokens, ranks, rows;  // of the limits; of an expert: tokens of all ranks
   char* region;
   uint64_t* operations;  // own memory: by kind and block: how many it has sent
   int32_t* begins;       // own memory: by set, block, own expert and source rank: its first row in a receive
@@ -100,19 +103,15 @@ struct LowLatencyPlace {
   CAUSEWAY_DEVICE T* of_rank(T* local, int rank) const {
     return at(world, local, world_pe(view(), rank));
   }
-  CAUSEWAY_DEVICE int local_experts() const { return limits.experts / limits.ranks; }
   CAUSEWAY_DEVICE char* set(uint64_t operation) const {
-    const LowLatencyPlaces places = low_latency_places(limits);
     return region + places.sets + operation % 2 * places.set_bytes;
   }
   /// Of an operation: by peer and its block.
   CAUSEWAY_DEVICE uint64_t* done(Kind kind, uint64_t operation) const {
-    return reinterpret_cast<uint64_t*>(region +
-                                       (size_t(kind) * 2 + operation % 2) * (low_latency_places(limits).sets / 4));
+    return reinterpret_cast<uint64_t*>(region + (size_t(kind) * 2 + operation % 2) * (places.sets / 4));
   }
   /// Of an operation: by source rank and its block.
   CAUSEWAY_DEVICE uint64_t* flags(Kind kind, uint64_t operation) const {
-    const LowLatencyPlaces places = low_latency_places(limits);
     return reinterpret_cast<uint64_t*>(set(operation) +
                                        (kind == kDispatch ? places.dispatch_flags : places.combine_flags));
   }
@@ -132,6 +131,12 @@ struct LowLatencyPlace {
 };
 
 namespace detail {
+
+/// At the begin of every kernel of the mode: the next one's blocks may come as soon as all of this one are there.
+CAUSEWAY_DEVICE void follow() {
+  machine::wait_for_earlier_kernel();
+  machine::let_later_kernel_start();
+}
 
 /// Waits until ready(), or until the rank is masked: then false. A rank that lets wait longer than the buffer allows is.
 template <class Ready>
@@ -238,11 +243,15 @@ CAUSEWAY_DEVICE void report_bad(const LowLatencyPlace& place, const char* name) 
 /// The end of a block's part of a send kernel: flags to all ranks, behind everything that the block has sent. All threads call it.
 CAUSEWAY_DEVICE void finish_send(const LowLatencyPlace& place, KernelGroup group, Kind kind, uint64_t n, bool bad) {
   bad = any_in_group(group, bad);
-  if (int(group.rank()) < place.limits.ranks)
-    machine::fence_acq_rel_sys();  // (dear: not by threads that store nothing)
   uint64_t* flag = place.flags(kind, n) + place.own_word();
-  for (int r = int(group.rank()); r < place.limits.ranks; r += int(group.size()))
-    if (!place.masked(r)) machine::store_relaxed_sys(place.of_rank(flag, r), 2 * n + (bad ? 1 : 0));
+  bool fenced = false;  // (dear: not by threads that store nothing)
+  for (int r = int(group.rank()); r < place.limits.ranks; r += int(group.size())) {
+    if (place.masked(r)) continue;
+    uint64_t* there = place.of_rank(flag, r);
+    if (!fenced) machine::fence_acq_rel_sys();
+    fenced = true;
+    machine::store_relaxed_sys(there, 2 * n + (bad ? 1 : 0));
+  }
   if (leads(group)) place.operations[size_t(kind) * size_t(place.limits.blocks) + machine::block_in_grid()] = n;
   if (machine::block_in_grid() != 0) return;
   if (leads(group)) *place.operation.number = n;
@@ -260,11 +269,6 @@ CAUSEWAY_DEVICE void give_credits(const LowLatencyPlace& place, KernelGroup grou
 
 }  // namespace detail
 
-/// Part `part` of `parts` of a count.
-CAUSEWAY_DEVICE Run part_of(int count, int part, int parts) {
-  return {int(int64_t(count) * part / parts), int(int64_t(count) * (part + 1) / parts)};
-}
-
 /// To which ranks a token goes, masked ones aside. A lane holds the rank of one choice; a token has at most 32.
 struct Targets {
   const LowLatencyPlace& place;
@@ -274,13 +278,12 @@ struct Targets {
   CAUSEWAY_DEVICE Targets(Lanes lanes, const LowLatencyPlace& of, const int64_t* choices, int count)
       : place(of), topk_idx(choices), topk(count), own(-1) {
     const int k = int(lanes.rank());
-    if (k < topk) own = rank_of_expert(topk_idx[k], place.limits.experts, place.limits.ranks);
+    if (k < topk) own = place.map.rank_of(topk_idx[k]);
     if (own >= 0 && place.masked(own)) own = -1;
   }
   /// All lanes ask together.
   CAUSEWAY_DEVICE bool has(Lanes lanes, int rank) const {
-    if (kLanesPerScale == 1)
-      return goes_to(topk_idx, topk, place.limits.experts, place.limits.ranks, rank) && !place.masked(rank);
+    if (kLanesPerScale == 1) return goes_to(topk_idx, topk, place.map, rank) && !place.masked(rank);
     return ballot(lanes, own == rank) != 0;
   }
 };

@@ -14,17 +14,20 @@ struct LowLatencyReturn {
   const int64_t* topk_idx;
   const float* weights;
   int tokens, topk, hidden;
-  bool bad;  // the caller's arguments are: its peers get weights of zero and no rows
+  Divisor of_token;  // topk
+  bool bad;          // the caller's arguments are: its peers get weights of zero and no rows
 
   CAUSEWAY_DEVICE void operator()() const {
     const KernelGroup group{};
+    detail::follow();
     const uint64_t n = place.next_operation(kCombine);
     detail::wait_for_credits(place, group, kCombine, n);
-    const LowLatencyPlaces places = low_latency_places(place.limits);
+    const LowLatencyPlaces& places = place.places;
     push_weights(places, n);
-    const int messages = place.limits.ranks * place.limits.tokens, parts = parts_of(messages);
-    for (int unit = worker(); !bad && unit < messages * parts; unit += workers())
-      send(places, n, unit / parts, unit % parts, parts);
+    const int messages = place.rows.value();
+    const Parts parts(messages);
+    for (int unit = worker(); !bad && unit < parts.units(messages); unit += workers())
+      send(places, n, parts.row(unit), parts.of(hidden / 8, unit));
     detail::finish_send(place, group, kCombine, n, bad);
   }
 
@@ -41,9 +44,9 @@ struct LowLatencyReturn {
       return;
     }
     for (int i = first; i < tokens * topk; i += step) {
-      const int rank = rank_of_expert(topk_idx[i], place.limits.experts, place.limits.ranks);
+      const int rank = place.map.rank_of(topk_idx[i]);
       if (rank < 0 || place.masked(rank)) continue;
-      const size_t at = size_t(i / topk) * size_t(place.limits.topk) + size_t(i % topk);
+      const size_t at = size_t(of_token.quotient(i)) * size_t(place.limits.topk) + size_t(of_token.rest(i));
       uint32_t bits;
       __builtin_memcpy(&bits, weights + i, sizeof bits);
       machine::store_peer(place.of_rank(own + at, rank), n << 32 | bits);
@@ -63,9 +66,9 @@ struct LowLatencyReturn {
     return there;
   }
 
-  CAUSEWAY_DEVICE void send(const LowLatencyPlaces& places, uint64_t n, int message, int part, int parts) const {
+  CAUSEWAY_DEVICE void send(const LowLatencyPlaces& places, uint64_t n, int message, Run packs) const {
     const Lanes lanes{};
-    const int source = message / place.limits.tokens, own = int(lanes.rank());
+    const int source = place.tokens.quotient(message), own = int(lanes.rank());
     const int32_t* rows = place.row_of_choice + size_t(message) * size_t(place.limits.topk);
     const auto* words =
         reinterpret_cast<const uint64_t*>(place.set(n) + places.weights) + size_t(message) * size_t(place.limits.topk);
@@ -92,9 +95,8 @@ struct LowLatencyReturn {
       const int32_t at = kLanesPerScale > 1 ? from_lane(lanes, row_here, unsigned(k)) : rows[k];
       return reinterpret_cast<const char*>(x) + size_t(at) * size_t(hidden) * 2;
     };
-    const Run packs = part_of(hidden / 8, part, parts);
     char* result = place.of_rank(place.set(n) + places.results, source) +
-                   place.message(place.view().pe, message % place.limits.tokens) * size_t(place.limits.hidden) * 2;
+                   place.message(place.view().pe, place.tokens.rest(message)) * size_t(place.limits.hidden) * 2;
     sum_rows<InRegisters>(lanes, packs.begin, packs.end, chosen, row, weight, wait_for_weights, result);
   }
 };
@@ -107,15 +109,16 @@ struct LowLatencySum {
   __nv_bfloat16* out;  // null: the caller's arguments were bad
 
   CAUSEWAY_DEVICE void operator()() const {
+    detail::follow();
     const uint64_t n = *place.operation.number;
     const KernelGroup group{};
     const Lanes lanes{};
-    const LowLatencyPlaces places = low_latency_places(place.limits);
+    const LowLatencyPlaces& places = place.places;
     detail::wait_for_flags(place, group, kCombine, n, nullptr);
     if (machine::block_in_grid() == 0 && leads(group)) detail::report_bad(place, "low_latency_combine");
-    const int parts = parts_of(tokens);
-    for (int unit = worker(); out && unit < tokens * parts; unit += workers())
-      sum_up(lanes, places, n, unit / parts, part_of(hidden / 8, unit % parts, parts));
+    const Parts parts(tokens);
+    for (int unit = worker(); out && unit < parts.units(tokens); unit += workers())
+      sum_up(lanes, places, n, parts.row(unit), parts.of(hidden / 8, unit));
     detail::give_credits(place, group, kCombine, n);
   }
 

@@ -12,40 +12,42 @@ struct LowLatencySend {
   const __nv_bfloat16* x;
   const int64_t* topk_idx;
   int tokens, topk, hidden;
+  Divisor of_token;  // topk
   Scaling scaling;
   bool bad;  // the caller's arguments are: takes part with no token
 
   CAUSEWAY_DEVICE void operator()() const {
     const KernelGroup group{};
     const Lanes lanes{};
+    detail::follow();
     const uint64_t n = place.next_operation(kDispatch);
     detail::wait_for_credits(place, group, kDispatch, n);
     // Workers from the last on deal out the rows, those from the first on send tokens.
     for (int e = workers() - 1 - worker(); e < place.limits.experts; e += workers()) place_rows(lanes, e, n);
-    const int parts = parts_of(tokens, place.limits.experts);
+    const Parts parts(tokens, place.limits.experts);
     bool wrong = bad;
-    for (int unit = worker(); unit < tokens * parts; unit += workers()) {
-      const int t = unit / parts, part = unit % parts;
-      const Run blocks = part_of((hidden + kScaleBlock - 1) / kScaleBlock, part, parts);
+    for (int unit = worker(); unit < parts.units(tokens); unit += workers()) {
+      const int t = parts.row(unit);
+      const Run blocks = parts.of((hidden + kScaleBlock - 1) / kScaleBlock, unit);
       if (scaling == Scaling::none)
         send_part(lanes, t, n, blocks);
       else
         cast_part(lanes, t, n, blocks);
-      if (part == 0) wrong = !send_header(lanes, t, n) || wrong;
+      if (parts.part(unit) == 0) wrong = !send_header(lanes, t, n) || wrong;
     }
     detail::finish_send(place, group, kDispatch, n, wrong);
   }
 
  private:
   CAUSEWAY_DEVICE Header* header_place(int t, uint64_t n) const {
-    const LowLatencyPlaces places = low_latency_places(place.limits);
+    const LowLatencyPlaces& places = place.places;
     return reinterpret_cast<Header*>(place.set(n) + places.headers +
                                      place.message(place.view().pe, t) * places.header_bytes);
   }
 
   /// Tells an expert's rank which of its rows each token that names it becomes: the first, the second, and so on; and how many.
   CAUSEWAY_DEVICE void place_rows(Lanes lanes, int expert, uint64_t n) const {
-    const int local = place.local_experts(), rank = expert / local, choices = tokens * topk;
+    const int rank = place.map.rank_of(expert), own = place.map.local.rest(expert), choices = tokens * topk;
     const bool masked = place.masked(rank);
     int32_t rows = 0;
     constexpr int kAtOnce = kInFlight > 1 ? 16 : 1;
@@ -59,13 +61,14 @@ struct LowLatencySend {
         const bool named = seen[j] == expert;
         const uint32_t all = ballot(lanes, named);
         if (named && !masked)
-          machine::store_peer(place.of_rank(header_place(at(j) / topk, n)->choice + at(j) % topk, rank),
-                              Header::Choice{expert % local, rows + bits_set(all & bits_below(lanes))});
+          machine::store_peer(
+              place.of_rank(header_place(of_token.quotient(at(j)), n)->choice + of_token.rest(at(j)), rank),
+              Header::Choice{own, rows + bits_set(all & bits_below(lanes))});
         rows += bits_set(all);
       }
     }
-    auto* counts = reinterpret_cast<int32_t*>(place.set(n) + low_latency_places(place.limits).counts);
-    counts += size_t(expert % local) * size_t(place.limits.ranks) + size_t(place.view().pe);
+    auto* counts = reinterpret_cast<int32_t*>(place.set(n) + place.places.counts);
+    counts += size_t(own) * size_t(place.limits.ranks) + size_t(place.view().pe);
     if (leads(lanes) && !masked) machine::store_peer(place.of_rank(counts, rank), rows);
   }
 
@@ -77,8 +80,7 @@ struct LowLatencySend {
       if (!targets.has(lanes, r)) continue;
       Header* there = place.of_rank(header, r);
       for (int k = int(lanes.rank()); k < topk; k += int(lanes.size()))
-        if (rank_of_expert(targets.topk_idx[k], place.limits.experts, place.limits.ranks) != r)
-          machine::store_peer(there->choice + k, Header::Choice{-1, 0});
+        if (place.map.rank_of(targets.topk_idx[k]) != r) machine::store_peer(there->choice + k, Header::Choice{-1, 0});
       if (leads(lanes)) machine::store_peer(&there->operation, n * Header::kChoices + uint64_t(topk));
     }
     bool good = true;
@@ -92,7 +94,7 @@ struct LowLatencySend {
   }
 
   CAUSEWAY_DEVICE char* row_place(int t, uint64_t n) const {
-    const LowLatencyPlaces places = low_latency_places(place.limits);
+    const LowLatencyPlaces& places = place.places;
     return place.set(n) + places.rows + place.message(place.view().pe, t) * places.row_bytes;
   }
 
@@ -164,15 +166,16 @@ struct LowLatencyReceive {
   int64_t* wait_ns;
 
   CAUSEWAY_DEVICE void operator()() const {
+    detail::follow();
     const uint64_t n = *place.operation.number;
     const KernelGroup group{};
-    const LowLatencyPlaces places = low_latency_places(place.limits);
+    const LowLatencyPlaces& places = place.places;
     detail::wait_for_flags(place, group, kDispatch, n, wait_ns);
     if (machine::block_in_grid() == 0 && leads(group)) detail::report_bad(place, "low_latency_dispatch");
     if (x) find_begins(group, places, n);
-    const int messages = place.limits.ranks * place.limits.tokens, parts = parts_of(messages);
-    for (int unit = worker(); x && unit < messages * parts; unit += workers())
-      receive(places, n, unit / parts, unit % parts, parts);
+    const int messages = place.rows.value();
+    const Parts parts(messages);
+    for (int unit = worker(); x && unit < parts.units(messages); unit += workers()) receive(places, n, parts, unit);
     detail::give_credits(place, group, kDispatch, n);
   }
 
@@ -189,7 +192,7 @@ struct LowLatencyReceive {
     const int ranks = place.limits.ranks;
     const auto* counts = reinterpret_cast<const int32_t*>(place.set(n) + places.counts);
     for (int pair = int(group.rank()); pair < place.limits.experts; pair += int(group.size())) {
-      const int expert = pair / ranks, source = pair % ranks;
+      const int expert = place.ranks.quotient(pair), source = place.ranks.rest(pair);
       int32_t before = 0, own = 0;
       bool there = false;
       constexpr int kAtOnce = kInFlight > 1 ? 4 : 1;
@@ -229,18 +232,19 @@ struct LowLatencyReceive {
     const uint64_t said = machine::load_peer(&header->operation);
     const auto choice = machine::load_peer(header->choice + k);
     if (said / Header::kChoices != n || k >= int(said % Header::kChoices) || choice.expert < 0) return -1;
-    const int rows = place.limits.ranks * place.limits.tokens;
+    const int rows = place.rows.value();
     const int32_t begin = begins(n)[choice.expert * place.limits.ranks + source], within = begin + choice.row;
     return begin >= 0 && within < rows ? choice.expert * rows + within : -1;
   }
 
-  CAUSEWAY_DEVICE void receive(const LowLatencyPlaces& places, uint64_t n, int message, int part, int parts) const {
+  CAUSEWAY_DEVICE void receive(const LowLatencyPlaces& places, uint64_t n, const Parts& parts, int unit) const {
     const Lanes lanes{};
-    const int source = message / place.limits.tokens, own = int(lanes.rank()), topk = place.limits.topk;
+    const int message = parts.row(unit), part = parts.part(unit);
+    const int source = place.tokens.quotient(message), own = int(lanes.rank()), topk = place.limits.topk;
     const auto* header =
         reinterpret_cast<const Header*>(place.set(n) + places.headers + size_t(message) * places.header_bytes);
     const size_t bytes = size_t(hidden) * (scaling == Scaling::none ? 2 : 1);
-    const Run packs = part_of(int(bytes / 16), part, parts), blocks = part_of(hidden / kScaleBlock, part, parts);
+    const Run packs = parts.of(int(bytes / 16), unit), blocks = parts.of(hidden / kScaleBlock, unit);
     const char* from = place.set(n) + places.rows + size_t(message) * places.row_bytes;
     const auto scale_at = [&](int b) {
       return b < blocks.end ? machine::load_peer(reinterpret_cast<const float*>(from + hidden) + b) : 0.0f;
@@ -260,7 +264,7 @@ struct LowLatencyReceive {
       for (int k = own; k < topk; k += int(lanes.size())) {
         const int32_t at = kLanesPerScale > 1 ? mine : row(k);
         if (part == 0) place.row_of_choice[size_t(message) * size_t(topk) + size_t(k)] = at;
-        if (part == 0 && at >= 0 && source_token) source_token[at] = message % place.limits.tokens;
+        if (part == 0 && at >= 0 && source_token) source_token[at] = place.tokens.rest(message);
         if (at >= 0) chosen |= 1u << k;
       }
       if (kLanesPerScale > 1) chosen = ballot(lanes, chosen != 0);
@@ -284,8 +288,8 @@ struct LowLatencyReceive {
 
   /// The scales of a row are a column of the expert's matrix.
   CAUSEWAY_DEVICE void store_scale(int32_t at, int b, float scale) const {
-    const int rows = place.limits.ranks * place.limits.tokens, blocks = hidden / kScaleBlock;
-    const size_t expert = size_t(at / rows), row = size_t(at % rows);
+    const int rows = place.rows.value(), blocks = hidden / kScaleBlock;
+    const size_t expert = size_t(place.rows.quotient(at)), row = size_t(place.rows.rest(at));
     if (scaling == Scaling::exponent) {  // four to a word, each word one element of the matrix
       const size_t word = (expert * size_t(blocks / 4) + size_t(b / 4)) * size_t(rows) + row;
       reinterpret_cast<uint8_t*>(scales)[word * 4 + size_t(b % 4)] = exponent_of(scale);

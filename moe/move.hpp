@@ -77,11 +77,11 @@ struct SendKernel {
 
   CAUSEWAY_DEVICE void send_topk(Lanes lanes, char* region, const HopPlaces& there, size_t slot, int t, int rank,
                                  const TeamView& team) const {
-    const int local = route.experts / team.pes;
+    const int local = route.map.local.value();
     const size_t topk = size_t(route.topk);
     for (size_t k = lanes.rank(); k < topk; k += lanes.size()) {
       const int64_t expert = topk_idx[size_t(t) * topk + k];
-      const bool here = rank_of_expert(expert, route.experts, team.pes) == rank;
+      const bool here = route.map.rank_of(expert) == rank;
       const int64_t number = here ? expert - int64_t(rank) * local : -1;
       machine::store_peer(reinterpret_cast<int64_t*>(region + there.topk) + slot * topk + k, number);
       const float weight = here && topk_weights ? topk_weights[size_t(t) * topk + k] : 0.0f;

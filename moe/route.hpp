@@ -52,6 +52,7 @@ CAUSEWAY_DEVICE void report_verdict(const DeviceWorld& world, const char* operat
 /// Where a hop put its tokens, kept in device memory; a handle has one for each hop.
 struct Route {
   int tokens, topk, experts, hidden;
+  ExpertMap map;         // to the hop's ranks
   int32_t* position;     // by token and rank: its number among those of this rank that go there, or -1
   int32_t* send_offset;  // by rank: where this rank's tokens begin there
   int32_t* recv_prefix;  // by source rank: where its tokens end here
@@ -75,16 +76,13 @@ struct Counted {
 };
 
 /// Is the token for an expert of `rank`?
-CAUSEWAY_DEVICE bool goes_to(const int64_t* topk_idx, int topk, int experts, int ranks, int rank) {
+CAUSEWAY_DEVICE bool goes_to(const int64_t* topk_idx, int topk, const ExpertMap& map, int rank) {
   bool goes = false;
-  for (int k = 0; k < topk; ++k) goes |= rank_of_expert(topk_idx[k], experts, ranks) == rank;
+  for (int k = 0; k < topk; ++k) goes |= map.rank_of(topk_idx[k]) == rank;
   return goes;
 }
 
 /// The run of tokens that a worker counts.
-struct Run {
-  int begin, end;
-};
 CAUSEWAY_DEVICE Run run_of(int tokens, int worker, int workers) {
   const int run = (tokens + workers - 1) / workers;
   const int begin = run * worker < tokens ? run * worker : tokens;
