@@ -109,6 +109,10 @@ inline void add_relaxed_sys(uint64_t* p, uint64_t value) { __atomic_fetch_add(p,
 inline void wait_for_earlier_kernel() {}
 inline void let_later_kernel_start() {}
 
+/// The greater of a value and the magnitude of another; a NaN there is passed over.
+inline float greater_magnitude(float value, float other) {
+  return other > value ? other : -other > value ? -other : value;
+}
 /// The upper half of a product.
 inline uint64_t multiply_high(uint64_t a, uint64_t b) { return uint64_t((unsigned __int128)a * b >> 64); }
 

@@ -268,6 +268,8 @@ CAUSEWAY_DEVICE void let_later_kernel_start() {
 #endif
 }
 
+/// The greater of a value and the magnitude of another; a NaN there is passed over.
+CAUSEWAY_DEVICE float greater_magnitude(float value, float other) { return fmaxf(value, fabsf(other)); }
 /// The upper half of a product.
 CAUSEWAY_DEVICE uint64_t multiply_high(uint64_t a, uint64_t b) { return __umul64hi(a, b); }
 
@@ -290,6 +292,14 @@ CAUSEWAY_DEVICE int32_t inclusive_sum(int32_t value) {
     if (thread_in_warp() >= step) value += below;
   }
   return value;
+}
+CAUSEWAY_DEVICE uint32_t any_bits(uint32_t bits) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_or_sync(0xffffffffu, bits);
+#else
+  for (int step = 16; step > 0; step /= 2) bits |= __shfl_xor_sync(0xffffffffu, bits, step);
+  return bits;
+#endif
 }
 /// The greatest value in this half of the warp.
 CAUSEWAY_DEVICE float most_of_sixteen(float value) {

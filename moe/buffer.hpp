@@ -33,6 +33,7 @@ class LowLatencyHandle {
 /// The numbers of a buffer that follow from its options and its team.
 struct Shape {
   int ranks = 0, rank = 0, node_ranks = 0;
+  bool own_gpus = false;  // each rank has a GPU that no other has
   [[nodiscard]] int nodes() const { return ranks / node_ranks; }
   [[nodiscard]] int node() const { return rank / node_ranks; }
   [[nodiscard]] int position() const { return rank % node_ranks; }

@@ -49,21 +49,30 @@ void check_options(const BufferOptions& options, int ranks) {
 
 constexpr int kLowLatencyBlocksMost = 128;  // that are chosen
 
-/// Ranks to a GPU.
-int ranks_that_share() {
+constexpr uint64_t kDigestBegin = 0xcbf29ce484222325u;
+constexpr uint64_t digest(uint64_t before, uint64_t value) { return (before ^ value) * 0x100000001b3u; }
+
+/// The caller's GPU.
+struct Gpu {
+  uint64_t name;  // a digest of what it is called, on whatever host
+  int32_t processors;
+};
+Gpu own_gpu() {
+  int device = 0;
+  cudaDeviceProp properties{};
+  if (cudaGetDevice(&device) != cudaSuccess || cudaGetDeviceProperties(&properties, device) != cudaSuccess)
+    fail(Status::internal, "the properties of the GPU are not known");
+  uint64_t name = kDigestBegin;
+  for (const char byte : properties.uuid.bytes) name = digest(name, uint64_t(uint8_t(byte)));
+  return {name, properties.multiProcessorCount};
+}
+
+/// Ranks that share the caller's GPU, as far as the number of GPUs tells.
+int ranks_to_a_gpu() {
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)
     fail(Status::internal, "the number of GPUs is not known");
   return (host::team_size(kName, NVSHMEMX_TEAM_NODE) + devices - 1) / devices;
-}
-
-/// Low-latency blocks of a rank, one on each multiprocessor, beside those of the ranks that share its GPU.
-int blocks_that_fit() {
-  int device = 0, processors = 0;
-  if (cudaGetDevice(&device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
-    fail(Status::internal, "the GPU's number of multiprocessors is not known");
-  return std::min(kLowLatencyBlocksMost, std::max(1, processors / ranks_that_share() - 2));
 }
 
 LowLatencyLimits low_limits_of(const BufferOptions& options, int ranks) {
@@ -80,30 +89,53 @@ Limits limits_of(const BufferOptions& options, int ranks, int experts) {
 
 /// What ranks tell each other before memory is made.
 struct Agreement {
-  uint64_t options;    // digest of what must be the same
+  uint64_t options;  // digest of what must be the same
+  Gpu gpu;
   int32_t node_ranks;  // of the caller's node
   int32_t place;       // in it
-  int32_t blocks;      // that it has for the low-latency mode
-  int32_t unused;
+  int32_t blocks;      // that it wants for the low-latency mode, 0 for what fits
+  int32_t share;       // ranks to a GPU there
 };
 
 uint64_t digest_of(const BufferOptions& options, int ranks) {
-  uint64_t digest = 0xcbf29ce484222325u;
+  uint64_t all = kDigestBegin;
   for (const uint64_t value :
        {uint64_t(ranks), uint64_t(options.hidden_max), uint64_t(options.topk_max), uint64_t(options.experts_max),
         uint64_t(options.recv_tokens_max), uint64_t(options.low_latency_tokens_max), uint64_t(options.node_ranks)})
-    digest = (digest ^ value) * 0x100000001b3u;
-  return digest;
+    all = digest(all, value);
+  return all;
 }
 
-/// Options that are bad on one rank, or not the same on all, are an error on all. Low-latency blocks become the fewest that any
-/// rank has. Returns the ranks of a node.
-int agree(const DeviceWorld& world, BufferOptions& options, const Shape& shape, const std::exception_ptr& wrong) {
+/// Low-latency blocks that all ranks have: as many as the rank with the fewest. What is not given is one for each multiprocessor,
+/// beside those of the ranks that share the GPU. Returns whether no GPU is shared.
+bool agree_on_blocks(const std::vector<Agreement>& all, bool whole, BufferOptions& options) {
+  int fewest = kLowLatencyBlocksMost, most_sharing = 1;
+  bool first = true;
+  for (const Agreement& one : all) {
+    int sharing = 0;
+    for (const Agreement& other : all) sharing += other.gpu.name == one.gpu.name;
+    if (!whole) sharing = std::max(sharing, int(one.share));  // there are ranks that are not seen here
+    most_sharing = std::max(most_sharing, sharing);
+    const int fit = std::min(kLowLatencyBlocksMost, std::max(1, one.gpu.processors / sharing - 2));
+    const int own = one.blocks > 0 ? one.blocks : fit;
+    fewest = first ? own : std::min(fewest, own);
+    first = false;
+  }
+  options.low_latency_blocks = fewest;
+  return most_sharing == 1;
+}
+
+/// Options that are bad on one rank, or not the same on all, are an error on all. Completes the options and the shape.
+void agree(const DeviceWorld& world, BufferOptions& options, Shape& shape, const std::exception_ptr& wrong) {
   const auto ranks = size_t(shape.ranks);
   const SymmetricMemory memory((ranks + 1) * sizeof(Agreement), "the making of a MoE buffer");
   const bool whole = host::team_size(kName, NVSHMEM_TEAM_WORLD) == shape.ranks;
-  const Agreement own{wrong ? 0 : digest_of(options, shape.ranks), host::team_size(kName, NVSHMEMX_TEAM_NODE),
-                      host::team_number(kName, NVSHMEMX_TEAM_NODE), options.low_latency_blocks, 0};
+  const Agreement own{wrong ? 0 : digest_of(options, shape.ranks),
+                      own_gpu(),
+                      host::team_size(kName, NVSHMEMX_TEAM_NODE),
+                      host::team_number(kName, NVSHMEMX_TEAM_NODE),
+                      options.low_latency_blocks,
+                      ranks_to_a_gpu()};
   auto* all = reinterpret_cast<Agreement*>(memory.get());
   machine_host::copy(all + ranks, &own, sizeof own);
   machine_host::fcollect(world, kName, options.team, all, all + ranks, sizeof own);
@@ -115,11 +147,10 @@ int agree(const DeviceWorld& world, BufferOptions& options, const Shape& shape, 
     if (got[r].options == 0) fail(Status::symmetry, "rank {} called {} with bad options", r, kName);
     if (got[r].options != own.options)
       fail(Status::symmetry, "ranks {} and {} called {} with different options", shape.rank, r, kName);
-    options.low_latency_blocks = std::min(options.low_latency_blocks, got[r].blocks);
     even = even && got[r].node_ranks == got[0].node_ranks && got[r].place == int(r) % got[0].node_ranks;
   }
-  if (options.node_ranks > 0) return options.node_ranks;
-  return even ? got[0].node_ranks : shape.ranks;
+  shape.node_ranks = options.node_ranks > 0 ? options.node_ranks : even ? got[0].node_ranks : shape.ranks;
+  shape.own_gpus = agree_on_blocks(got, whole, options);
 }
 
 /// Every rank makes the buffer, so a number of ranks that has no experts is an error before anything is made.
@@ -130,11 +161,10 @@ Shape shape_of(const DeviceWorld& world, BufferOptions& options) {
   std::exception_ptr wrong;
   try {
     check_options(options, shape.ranks);
-    if (options.low_latency_blocks == 0) options.low_latency_blocks = blocks_that_fit();
   } catch (const Error&) {
     wrong = std::current_exception();
   }
-  shape.node_ranks = agree(world, options, shape, wrong);
+  agree(world, options, shape, wrong);
   return shape;
 }
 
@@ -162,7 +192,7 @@ Buffer::Buffer(const BufferOptions& options) : implementation_(std::make_unique<
   self.low_limits = low_limits_of(self.options, shape.ranks);
   if (self.low_limits.tokens == 0) return;
   // Blocks that wait for the kernel before theirs hold room that other ranks' blocks may need.
-  self.low_early = ranks_that_share() == 1 ? machine::Start::early : machine::Start::in_order;
+  self.low_early = shape.own_gpus ? machine::Start::early : machine::Start::in_order;
   self.low_region.emplace(low_latency_places(self.low_limits).bytes,
                           "low latency (low_latency_tokens_max rows of hidden_max from each rank)");
   const auto blocks = size_t(self.low_limits.blocks);

@@ -19,6 +19,7 @@ CAUSEWAY_DEVICE uint32_t ballot(Lanes, bool set) { return set ? 1u : 0u; }
 CAUSEWAY_DEVICE int bits_set(uint32_t bits) { return int(bits); }
 CAUSEWAY_DEVICE int lowest_bit(uint32_t bits) { return __builtin_ctz(bits); }
 CAUSEWAY_DEVICE int32_t inclusive_sum(Lanes, int32_t value) { return value; }
+CAUSEWAY_DEVICE uint32_t any_bits(Lanes, uint32_t bits) { return bits; }
 template <class T>
 CAUSEWAY_DEVICE T from_lane(Lanes, T value, unsigned) {
   return value;
@@ -34,6 +35,8 @@ CAUSEWAY_DEVICE uint32_t ballot(Lanes, bool set) { return machine::ballot(set); 
 CAUSEWAY_DEVICE int bits_set(uint32_t bits) { return machine::bits_set(bits); }
 CAUSEWAY_DEVICE int lowest_bit(uint32_t bits) { return machine::lowest_bit(bits); }
 CAUSEWAY_DEVICE int32_t inclusive_sum(Lanes, int32_t value) { return machine::inclusive_sum(value); }
+/// Those that are set in any lane.
+CAUSEWAY_DEVICE uint32_t any_bits(Lanes, uint32_t bits) { return machine::any_bits(bits); }
 template <class T>
 CAUSEWAY_DEVICE T from_lane(Lanes, T value, unsigned lane) {
   return machine::from_lane(value, lane);

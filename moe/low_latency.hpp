@@ -269,23 +269,45 @@ CAUSEWAY_DEVICE void give_credits(const LowLatencyPlace& place, KernelGroup grou
 
 }  // namespace detail
 
-/// To which ranks a token goes, masked ones aside. A lane holds the rank of one choice; a token has at most 32.
-struct Targets {
-  const LowLatencyPlace& place;
-  const int64_t* topk_idx;  // of the token
-  int topk;
-  int own;  // -1: none
-  CAUSEWAY_DEVICE Targets(Lanes lanes, const LowLatencyPlace& of, const int64_t* choices, int count)
-      : place(of), topk_idx(choices), topk(count), own(-1) {
-    const int k = int(lanes.rank());
-    if (k < topk) own = place.map.rank_of(topk_idx[k]);
-    if (own >= 0 && place.masked(own)) own = -1;
+/// To which ranks a token goes, masked ones aside. A token has at most 32 choices; a lane looks up those of its number.
+class Targets {
+ public:
+  CAUSEWAY_DEVICE Targets(Lanes lanes, const LowLatencyPlace& place, const int64_t* topk_idx, int topk)
+      : ranks_(place.limits.ranks) {
+    if (ranks_ > 32) {
+      place_ = &place, topk_idx_ = topk_idx, topk_ = topk;
+      return;
+    }
+    for (int k = int(lanes.rank()); k < topk; k += int(lanes.size())) {
+      const int rank = place.map.rank_of(topk_idx[k]);
+      if (rank >= 0 && !place.masked(rank)) few_ |= 1u << rank;
+    }
+    few_ = any_bits(lanes, few_);
   }
-  /// All lanes ask together.
-  CAUSEWAY_DEVICE bool has(Lanes lanes, int rank) const {
-    if (kLanesPerScale == 1) return goes_to(topk_idx, topk, place.map, rank) && !place.masked(rank);
-    return ballot(lanes, own == rank) != 0;
+  /// Calls to(rank) for each, in order. All lanes do so together.
+  template <class To>
+  CAUSEWAY_DEVICE void each(To to) const {
+    for (int rank = next(-1); rank >= 0; rank = next(rank)) to(rank);
   }
+  /// The same as bits, where there are at most 32 ranks.
+  CAUSEWAY_DEVICE uint32_t bits() const { return few_; }
+
+ private:
+  CAUSEWAY_DEVICE int next(int rank) const {
+    if (ranks_ > 32) return next_of_many(rank);
+    const uint32_t left = rank < 0 ? few_ : few_ & (~1u << rank);  // those above
+    return left == 0 ? -1 : lowest_bit(left);
+  }
+  CAUSEWAY_DEVICE_LARGE int next_of_many(int rank) const {
+    while (++rank < ranks_)
+      if (goes_to(topk_idx_, topk_, place_->map, rank) && !place_->masked(rank)) return rank;
+    return -1;
+  }
+  int ranks_;
+  uint32_t few_ = 0;
+  const LowLatencyPlace* place_ = nullptr;  // where there are more than 32 ranks
+  const int64_t* topk_idx_ = nullptr;
+  int topk_ = 0;
 };
 
 /// Sets, clears (rank -1: all) or reads the mask.

@@ -130,18 +130,17 @@ struct LowLatencySum {
     };
     char* to = reinterpret_cast<char*>(out) + size_t(t) * size_t(hidden) * 2;
     if (kLanesPerScale > 1 && place.limits.ranks <= int(lanes.size())) {
-      uint32_t ranks = 0;
-      for (int r = 0; r < place.limits.ranks; ++r) ranks |= uint32_t(targets.has(lanes, r)) << r;
       const int lane = int(lanes.rank());
-      ranks &= ballot(lanes, lane < place.limits.ranks && detail::came(place, lane));
+      const uint32_t ranks = targets.bits() & ballot(lanes, lane < place.limits.ranks && detail::came(place, lane));
       sum_rows<InRegisters>(
           lanes, packs.begin, packs.end, ranks, row, [](int) { return 1.0f; }, [] { return true; }, to);
       return;
     }
     for (int base = packs.begin; base < packs.end; base += InRegisters::kPacks * int(lanes.size())) {
       PackSum<InRegisters::kPacks> sum(lanes, base, packs.end);
-      for (int r = 0; r < place.limits.ranks; ++r)
-        if (targets.has(lanes, r) && detail::came(place, r)) sum.add(row(r), 1.0f);
+      targets.each([&](int r) {
+        if (detail::came(place, r)) sum.add(row(r), 1.0f);
+      });
       sum.store(to);
     }
   }

@@ -60,10 +60,7 @@ struct LowLatencySend {
       for (int j = 0; j < kAtOnce; ++j) {
         const bool named = seen[j] == expert;
         const uint32_t all = ballot(lanes, named);
-        if (named && !masked)
-          machine::store_peer(
-              place.of_rank(header_place(of_token.quotient(at(j)), n)->choice + of_token.rest(at(j)), rank),
-              Header::Choice{own, rows + bits_set(all & bits_below(lanes))});
+        if (named && !masked) place_row(at(j), n, rank, {own, rows + bits_set(all & bits_below(lanes))});
         rows += bits_set(all);
       }
     }
@@ -72,20 +69,25 @@ struct LowLatencySend {
     if (leads(lanes) && !masked) machine::store_peer(place.of_rank(counts, rank), rows);
   }
 
+  /// (A call, because few tokens name an expert and the loop around it is unrolled.)
+  CAUSEWAY_DEVICE_LARGE void place_row(int choice, uint64_t n, int rank, Header::Choice row) const {
+    Header* header = header_place(of_token.quotient(choice), n);
+    machine::store_peer(place.of_rank(header->choice + of_token.rest(choice), rank), row);
+  }
+
   /// The rest of the headers: the operation, and the choices that are not for the rank. False: an index is no expert.
   CAUSEWAY_DEVICE bool send_header(Lanes lanes, int t, uint64_t n) const {
-    const Targets targets = targets_of(lanes, t);
+    const int64_t* choices = topk_idx + size_t(t) * size_t(topk);
     Header* header = header_place(t, n);
-    for (int r = 0; r < place.limits.ranks; ++r) {
-      if (!targets.has(lanes, r)) continue;
+    targets_of(lanes, t).each([&](int r) {
       Header* there = place.of_rank(header, r);
       for (int k = int(lanes.rank()); k < topk; k += int(lanes.size()))
-        if (place.map.rank_of(targets.topk_idx[k]) != r) machine::store_peer(there->choice + k, Header::Choice{-1, 0});
+        if (place.map.rank_of(choices[k]) != r) machine::store_peer(there->choice + k, Header::Choice{-1, 0});
       if (leads(lanes)) machine::store_peer(&there->operation, n * Header::kChoices + uint64_t(topk));
-    }
+    });
     bool good = true;
     for (int k = int(lanes.rank()); k < topk; k += int(lanes.size()))
-      good = targets.topk_idx[k] >= -1 && targets.topk_idx[k] < place.limits.experts && good;
+      good = choices[k] >= -1 && choices[k] < place.limits.experts && good;
     return good;
   }
 
@@ -104,16 +106,13 @@ struct LowLatencySend {
     const int end = blocks.end * kScaleBlock < hidden ? blocks.end * kScaleBlock : hidden;
     char* to = row_place(t, n) + size_t(begin) * 2;
     const auto* from = reinterpret_cast<const char*>(x + size_t(t) * size_t(hidden) + size_t(begin));
-    fan_out(lanes, Towards::peer, from, size_t(end - begin) * 2, [&](auto store) {
-      const Targets targets = targets_of(lanes, t);
-      for (int r = 0; r < place.limits.ranks; ++r)
-        if (targets.has(lanes, r)) store(place.of_rank(to, r));
-    });
+    fan_out(lanes, Towards::peer, from, size_t(end - begin) * 2,
+            [&](auto store) { targets_of(lanes, t).each([&](int r) { store(place.of_rank(to, r)); }); });
   }
 
   /// Blocks of 128 elements, each divided by its own scale; the scales follow the row.
   CAUSEWAY_DEVICE void cast_part(Lanes lanes, int t, uint64_t n, Run blocks) const {
-    constexpr int kPacks = kScaleBlock / 8 / kLanesPerScale, kAtOnce = kInFlight;
+    constexpr int kPacks = kScaleBlock / 8 / kLanesPerScale, kAtOnce = kInFlight > 1 ? 4 : 1;
     const int shares = int(lanes.size()) / kLanesPerScale, share = int(lanes.rank()) / kLanesPerScale;
     const int within = int(lanes.rank()) % kLanesPerScale * kPacks * 8;
     const __nv_bfloat16* row = x + size_t(t) * size_t(hidden);
@@ -133,22 +132,19 @@ struct LowLatencySend {
         if (first + j * shares >= blocks.end) break;
         float most = 1e-4f;
         for (int p = 0; p < kPacks && b < blocks.end; ++p)
-          for (int i = 0; i < 8; ++i) {
-            const float v = static_cast<float>(held[j][p].value[i]);
-            most = v > most ? v : -v > most ? -v : most;
-          }
+          for (int i = 0; i < 8; ++i) most = machine::greater_magnitude(most, static_cast<float>(held[j][p].value[i]));
         most = most_of_scale(most);
         const float scale = scaling == Scaling::plain ? most / kE4m3Max : power_of_two_above(most / kE4m3Max);
         const float factor = scaling == Scaling::plain ? kE4m3Max / most : 1.0f / scale;
         uint64_t eights[kPacks];
         for (int p = 0; p < kPacks && b < blocks.end; ++p) eights[p] = eight_e4m3(held[j][p], factor);
-        for (int r = 0; r < place.limits.ranks; ++r) {
-          if (!targets.has(lanes, r) || b >= blocks.end) continue;
+        targets.each([&](int r) {
+          if (b >= blocks.end) return;
           char* there = place.of_rank(to, r);
           for (int p = 0; p < kPacks; ++p)
             machine::store_peer(reinterpret_cast<uint64_t*>(there + b * kScaleBlock + within + p * 8), eights[p]);
           if (within == 0) machine::store_peer(reinterpret_cast<float*>(there + hidden) + b, scale);
-        }
+        });
       }
     }
   }

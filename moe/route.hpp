@@ -3,6 +3,7 @@
 #include <causeway/coll/enter.hpp>
 #include <causeway/machine/machine.hpp>
 #include <causeway/machine/report_misuse.hpp>
+#include <causeway/moe/experts.hpp>
 #include <causeway/moe/lanes.hpp>
 #include <causeway/moe/sizes.hpp>
 #include <causeway/rma/rma.hpp>
