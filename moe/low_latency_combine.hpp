@@ -124,23 +124,23 @@ struct LowLatencySum {
 
  private:
   CAUSEWAY_DEVICE void sum_up(Lanes lanes, const LowLatencyPlaces& places, uint64_t n, int t, Run packs) const {
-    const Targets targets(lanes, place, topk_idx + size_t(t) * size_t(topk), topk);
+    const int64_t* choices = topk_idx + size_t(t) * size_t(topk);
     const auto row = [&](int rank) {
       return place.set(n) + places.results + place.message(rank, t) * size_t(place.limits.hidden) * 2;
     };
     char* to = reinterpret_cast<char*>(out) + size_t(t) * size_t(hidden) * 2;
     if (kLanesPerScale > 1 && place.limits.ranks <= int(lanes.size())) {
       const int lane = int(lanes.rank());
-      const uint32_t ranks = targets.bits() & ballot(lanes, lane < place.limits.ranks && detail::came(place, lane));
+      const uint32_t ranks = Targets(lanes, place, choices, topk).bits() &
+                             ballot(lanes, lane < place.limits.ranks && detail::came(place, lane));
       sum_rows<InRegisters>(
           lanes, packs.begin, packs.end, ranks, row, [](int) { return 1.0f; }, [] { return true; }, to);
       return;
     }
     for (int base = packs.begin; base < packs.end; base += InRegisters::kPacks * int(lanes.size())) {
       PackSum<InRegisters::kPacks> sum(lanes, base, packs.end);
-      targets.each([&](int r) {
-        if (detail::came(place, r)) sum.add(row(r), 1.0f);
-      });
+      for (int r = 0; r < place.limits.ranks; ++r)
+        if (goes_to(choices, topk, place.map, r) && !place.masked(r) && detail::came(place, r)) sum.add(row(r), 1.0f);
       sum.store(to);
     }
   }
