@@ -301,10 +301,14 @@ CAUSEWAY_DEVICE uint32_t any_bits(uint32_t bits) {
   return bits;
 #endif
 }
-/// The greatest value in this half of the warp.
-CAUSEWAY_DEVICE float most_of_sixteen(float value) {
-  for (int step = 8; step > 0; step /= 2) value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, step));
-  return value;
+/// Each value becomes the greatest in this half of the warp.
+template <int Count>
+CAUSEWAY_DEVICE void most_of_sixteen(float (&values)[Count]) {
+  CAUSEWAY_UNROLL
+  for (int step = 8; step > 0; step /= 2) {
+    CAUSEWAY_UNROLL
+    for (float& value : values) value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, step));
+  }
 }
 #if __CUDA_ARCH__ >= 890
 #define CAUSEWAY_HARDWARE_E4M3 1

@@ -24,7 +24,8 @@ template <class T>
 CAUSEWAY_DEVICE T from_lane(Lanes, T value, unsigned) {
   return value;
 }
-CAUSEWAY_DEVICE float most_of_scale(float value) { return value; }
+template <int Count>
+CAUSEWAY_DEVICE void most_of_scales(float (&)[Count]) {}
 CAUSEWAY_DEVICE bool any_in_group(KernelGroup, bool set) { return set; }
 #else
 using Lanes = Warp;
@@ -41,7 +42,11 @@ template <class T>
 CAUSEWAY_DEVICE T from_lane(Lanes, T value, unsigned lane) {
   return machine::from_lane(value, lane);
 }
-CAUSEWAY_DEVICE float most_of_scale(float value) { return machine::most_of_sixteen(value); }
+/// Of each value the greatest of the lanes that share a scale.
+template <int Count>
+CAUSEWAY_DEVICE void most_of_scales(float (&values)[Count]) {
+  machine::most_of_sixteen(values);
+}
 /// Did any thread of the group set it? Syncs the group.
 CAUSEWAY_DEVICE bool any_in_group(KernelGroup, bool set) { return machine::any_in_block(set); }
 #endif

@@ -269,20 +269,50 @@ CAUSEWAY_DEVICE void give_credits(const LowLatencyPlace& place, KernelGroup grou
 
 }  // namespace detail
 
+/// Which ranks are masked, asked for at once: the answer is on its way while other things are looked up.
+class Masks {
+ public:
+  CAUSEWAY_DEVICE Masks(Lanes lanes, const LowLatencyPlace& place)
+      : place_(place), many_(kLanesPerScale == 1 || place.limits.ranks > int(lanes.size())) {
+    if (!many_ && int(lanes.rank()) < place.limits.ranks) own_ = machine::load_relaxed_sys(place.mask + lanes.rank());
+  }
+  /// All lanes call it, before the others.
+  CAUSEWAY_DEVICE void get(Lanes lanes) { bits_ = ballot(lanes, own_ != 0); }
+  /// Of at most 32 ranks as bits: those that are not masked.
+  CAUSEWAY_DEVICE uint32_t without(uint32_t ranks) const {
+    if (!many_) return ranks & ~bits_;
+    uint32_t rest = ranks;
+    for (uint32_t left = ranks; left != 0;) {
+      const int rank = take_lowest(left);
+      if (place_.masked(rank)) rest &= ~(1u << rank);
+    }
+    return rest;
+  }
+  CAUSEWAY_DEVICE bool has(int rank) const { return many_ ? place_.masked(rank) : (bits_ >> rank & 1) != 0; }
+
+ private:
+  const LowLatencyPlace& place_;
+  bool many_;
+  uint32_t own_ = 0, bits_ = 0;
+};
+
 /// To which ranks a token goes, masked ones aside. A token has at most 32 choices; a lane looks up those of its number.
 class Targets {
  public:
   CAUSEWAY_DEVICE Targets(Lanes lanes, const LowLatencyPlace& place, const int64_t* topk_idx, int topk)
       : ranks_(place.limits.ranks) {
+    Masks masks(lanes, place);
     if (ranks_ > 32) {
       place_ = &place, topk_idx_ = topk_idx, topk_ = topk;
       return;
     }
+    uint32_t own = 0;
     for (int k = int(lanes.rank()); k < topk; k += int(lanes.size())) {
       const int rank = place.map.rank_of(topk_idx[k]);
-      if (rank >= 0 && !place.masked(rank)) few_ |= 1u << rank;
+      if (rank >= 0) own |= 1u << rank;
     }
-    few_ = any_bits(lanes, few_);
+    masks.get(lanes);
+    few_ = masks.without(any_bits(lanes, own));
   }
   /// Calls to(rank) for each, in order. All lanes do so together.
   template <class To>

@@ -43,9 +43,11 @@ struct LowLatencyReturn {
           if (!place.masked(r)) machine::store_peer(place.of_rank(own + i, r), n << 32);
       return;
     }
+    Masks masks(lanes, place);
+    masks.get(lanes);
     for (int i = first; i < tokens * topk; i += step) {
       const int rank = place.map.rank_of(topk_idx[i]);
-      if (rank < 0 || place.masked(rank)) continue;
+      if (rank < 0 || masks.has(rank)) continue;
       const size_t at = size_t(of_token.quotient(i)) * size_t(place.limits.topk) + size_t(of_token.rest(i));
       uint32_t bits;
       __builtin_memcpy(&bits, weights + i, sizeof bits);
@@ -131,8 +133,10 @@ struct LowLatencySum {
     char* to = reinterpret_cast<char*>(out) + size_t(t) * size_t(hidden) * 2;
     if (kLanesPerScale > 1 && place.limits.ranks <= int(lanes.size())) {
       const int lane = int(lanes.rank());
-      const uint32_t ranks = Targets(lanes, place, choices, topk).bits() &
-                             ballot(lanes, lane < place.limits.ranks && detail::came(place, lane));
+      const uint32_t outcome =
+          lane < place.limits.ranks ? machine::load_relaxed_sys(place.operation.outcome + lane) : uint32_t(kOpen);
+      const Targets targets(lanes, place, choices, topk);
+      const uint32_t ranks = targets.bits() & ballot(lanes, outcome == kCame);
       sum_rows<InRegisters>(
           lanes, packs.begin, packs.end, ranks, row, [](int) { return 1.0f; }, [] { return true; }, to);
       return;

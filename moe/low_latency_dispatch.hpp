@@ -118,34 +118,43 @@ struct LowLatencySend {
     const __nv_bfloat16* row = x + size_t(t) * size_t(hidden);
     char* to = row_place(t, n);
     for (int first = blocks.begin; first < blocks.end; first += kAtOnce * shares) {
+      // (Stage by stage for all blocks, and no branches in between: one block after the other would wait at each step.)
+      const auto block_at = [&](int j) { return first + j * shares + share; };
       Eight held[kAtOnce][kPacks];
       CAUSEWAY_UNROLL
-      for (int j = 0; j < kAtOnce; ++j) {
-        const int b = first + j * shares + share;
-        for (int p = 0; p < kPacks && b < blocks.end; ++p)
-          held[j][p] = *reinterpret_cast<const Eight*>(row + b * kScaleBlock + within + p * 8);
-      }
+      for (int j = 0; j < kAtOnce; ++j)
+        for (int p = 0; p < kPacks; ++p)
+          held[j][p] = block_at(j) < blocks.end
+                           ? *reinterpret_cast<const Eight*>(row + block_at(j) * kScaleBlock + within + p * 8)
+                           : Eight{};
       const Targets targets = targets_of(lanes, t);
+      float most[kAtOnce], scale[kAtOnce];
+      uint64_t eights[kAtOnce][kPacks];
       CAUSEWAY_UNROLL
       for (int j = 0; j < kAtOnce; ++j) {
-        const int b = first + j * shares + share;
-        if (first + j * shares >= blocks.end) break;
-        float most = 1e-4f;
-        for (int p = 0; p < kPacks && b < blocks.end; ++p)
-          for (int i = 0; i < 8; ++i) most = machine::greater_magnitude(most, static_cast<float>(held[j][p].value[i]));
-        most = most_of_scale(most);
-        const float scale = scaling == Scaling::plain ? most / kE4m3Max : power_of_two_above(most / kE4m3Max);
-        const float factor = scaling == Scaling::plain ? kE4m3Max / most : 1.0f / scale;
-        uint64_t eights[kPacks];
-        for (int p = 0; p < kPacks && b < blocks.end; ++p) eights[p] = eight_e4m3(held[j][p], factor);
-        targets.each([&](int r) {
-          if (b >= blocks.end) return;
-          char* there = place.of_rank(to, r);
-          for (int p = 0; p < kPacks; ++p)
-            machine::store_peer(reinterpret_cast<uint64_t*>(there + b * kScaleBlock + within + p * 8), eights[p]);
-          if (within == 0) machine::store_peer(reinterpret_cast<float*>(there + hidden) + b, scale);
-        });
+        most[j] = 1e-4f;
+        for (int p = 0; p < kPacks; ++p)
+          for (int i = 0; i < 8; ++i)
+            most[j] = machine::greater_magnitude(most[j], static_cast<float>(held[j][p].value[i]));
       }
+      most_of_scales(most);
+      CAUSEWAY_UNROLL
+      for (int j = 0; j < kAtOnce; ++j) {
+        scale[j] = scaling == Scaling::plain ? most[j] / kE4m3Max : power_of_two_above(most[j] / kE4m3Max);
+        const float factor = scaling == Scaling::plain ? kE4m3Max / most[j] : 1.0f / scale[j];
+        for (int p = 0; p < kPacks; ++p) eights[j][p] = eight_e4m3(held[j][p], factor);
+      }
+      targets.each([&](int r) {
+        char* there = place.of_rank(to, r);
+        CAUSEWAY_UNROLL
+        for (int j = 0; j < kAtOnce; ++j) {
+          if (block_at(j) >= blocks.end) continue;
+          for (int p = 0; p < kPacks; ++p)
+            machine::store_peer(reinterpret_cast<uint64_t*>(there + block_at(j) * kScaleBlock + within + p * 8),
+                                eights[j][p]);
+          if (within == 0) machine::store_peer(reinterpret_cast<float*>(there + hidden) + block_at(j), scale[j]);
+        }
+      });
     }
   }
 };
@@ -245,30 +254,32 @@ struct LowLatencyReceive {
     const auto scale_at = [&](int b) {
       return b < blocks.end ? machine::load_peer(reinterpret_cast<const float*>(from + hidden) + b) : 0.0f;
     };
-    // Where the row goes is looked up while it is on its way to the lanes.
+    // Where the row goes is looked up while it is on its way to the lanes; a lane does that for one choice (on the CPU machine for
+    // one after the other).
     const float first_scale = scaling == Scaling::none ? 0.0f : scale_at(blocks.begin + own);
-    int32_t mine = -1;
+    Goal mine{};
     uint32_t chosen = 0;
     bool looked_up = false;
-    const auto row = [&](int k) {
-      return kLanesPerScale > 1 ? from_lane(lanes, mine, unsigned(k)) : row_of(source, header, n, k);
+    const auto goal = [&](int k) -> Goal {
+      if (kLanesPerScale == 1) return goal_of(row_of(source, header, n, k), bytes);
+      return {from_lane(lanes, mine.row, unsigned(k)), from_lane(lanes, mine.scale, unsigned(k))};
     };
     const auto look_up = [&] {
       if (looked_up) return;
       looked_up = true;
-      if (own < topk) mine = row_of(source, header, n, own);
       for (int k = own; k < topk; k += int(lanes.size())) {
-        const int32_t at = kLanesPerScale > 1 ? mine : row(k);
+        const int32_t at = row_of(source, header, n, k);
         if (part == 0) place.row_of_choice[size_t(message) * size_t(topk) + size_t(k)] = at;
         if (part == 0 && at >= 0 && source_token) source_token[at] = place.tokens.rest(message);
         if (at >= 0) chosen |= 1u << k;
+        if (kLanesPerScale > 1) mine = goal_of(at, bytes);
       }
-      if (kLanesPerScale > 1) chosen = ballot(lanes, chosen != 0);
+      chosen = any_bits(lanes, chosen);
     };
     const size_t skip = size_t(packs.begin) * 16;
     fan_out(lanes, Towards::self, from + skip, size_t(packs.end - packs.begin) * 16, [&](auto store) {
       look_up();
-      for (uint32_t left = chosen; left != 0;) store(x + size_t(row(take_lowest(left))) * bytes + skip);
+      for (uint32_t left = chosen; left != 0;) store(goal(take_lowest(left)).row + skip);
     });
     look_up();
     if (scaling == Scaling::none || chosen == 0) return;
@@ -276,22 +287,29 @@ struct LowLatencyReceive {
       const int b = base + own;
       const float scale = base == blocks.begin ? first_scale : scale_at(b);
       for (uint32_t left = chosen; left != 0;) {
-        const int32_t at = row(take_lowest(left));
-        if (b < blocks.end) store_scale(at, b, scale);
+        char* column = goal(take_lowest(left)).scale;
+        if (b < blocks.end) store_scale(column, b, scale);
       }
     }
   }
 
-  /// The scales of a row are a column of the expert's matrix.
-  CAUSEWAY_DEVICE void store_scale(int32_t at, int b, float scale) const {
-    const int rows = place.rows.value(), blocks = hidden / kScaleBlock;
+  /// Where a row and its scales go; the scales of a row are a column of the expert's matrix.
+  struct Goal {
+    char *row, *scale;
+  };
+  CAUSEWAY_DEVICE Goal goal_of(int32_t at, size_t bytes) const {
+    if (at < 0) return {nullptr, nullptr};
     const size_t expert = size_t(place.rows.quotient(at)), row = size_t(place.rows.rest(at));
-    if (scaling == Scaling::exponent) {  // four to a word, each word one element of the matrix
-      const size_t word = (expert * size_t(blocks / 4) + size_t(b / 4)) * size_t(rows) + row;
-      reinterpret_cast<uint8_t*>(scales)[word * 4 + size_t(b % 4)] = exponent_of(scale);
-    } else {
-      reinterpret_cast<float*>(scales)[(expert * size_t(blocks) + size_t(b)) * size_t(rows) + row] = scale;
-    }
+    const size_t height =
+        size_t(hidden / kScaleBlock) / (scaling == Scaling::exponent ? 4 : 1);  // of four-byte elements
+    return {x + size_t(at) * bytes, scales + (expert * height * size_t(place.rows.value()) + row) * 4};
+  }
+  CAUSEWAY_DEVICE void store_scale(char* column, int b, float scale) const {
+    const size_t line = size_t(place.rows.value()) * 4;
+    if (scaling == Scaling::exponent)  // four to a word, each word one element of the matrix
+      reinterpret_cast<uint8_t*>(column)[size_t(b / 4) * line + size_t(b % 4)] = exponent_of(scale);
+    else
+      *reinterpret_cast<float*>(column + size_t(b) * line) = scale;
   }
 };
 
