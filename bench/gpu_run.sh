@@ -25,7 +25,8 @@ gpus=$(nvidia-smi -L | wc -l)
 python=OFF
 if [ "${1:-}" = moe ] && [ "$gpus" -ge 2 ] && python3 -c 'import torch, nanobind' 2> /dev/null; then python=ON; fi
 say "building ($jobs jobs)"
-cmake --preset cuda -DCAUSEWAY_TESTS=OFF "-DCAUSEWAY_CUDA_ARCHITECTURES=$architectures" -DCAUSEWAY_PYTHON=$python > /tmp/configure.log 2>&1 ||
+cmake --preset cuda -DCAUSEWAY_TESTS=OFF "-DCAUSEWAY_CUDA_ARCHITECTURES=$architectures" -DCAUSEWAY_PYTHON=$python \
+  > /tmp/configure.log 2>&1 ||
   { tail -n 20 /tmp/configure.log; exit 1; }
 cmake --build "$build" -j "$jobs" > /tmp/build.log 2>&1 || { grep -E 'error|FAILED' /tmp/build.log | head -n 40; exit 1; }
 causeway=$build/bin/causeway

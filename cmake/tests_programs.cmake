@@ -19,7 +19,7 @@ foreach(source ${conformance_sources})
   if(CAUSEWAY_SANITIZE STREQUAL "thread" AND NOT name STREQUAL "teams")
     continue()  # small launches only: ThreadSanitizer takes each GPU thread for a thread
   endif()
-  causeway_add_program(${name}_conformance ${source} DIRECTORY tests FLAGS -O1)  # they are large, and run for seconds
+  causeway_add_program(${name}_conformance ${source} DIRECTORY tests FLAGS -O1 -g1)  # they are large, and run for seconds
   set(program tests/${name}_conformance)
   if(CAUSEWAY_TEST_SAMPLE)
     set(sizes 3)
@@ -65,18 +65,18 @@ endforeach()
 
 # ---- seeded runs
 foreach(name ring barrier)
-  causeway_add_program(${name}_sim tests/sim/${name}.cu DIRECTORY tests)
+  causeway_add_program(${name}_sim tests/sim/${name}.cu DIRECTORY tests FLAGS -O1 -g1)
   foreach(pes 2 4)
     causeway_job_test(sim.${name}.${pes} tests/${name}_sim ${pes} RUN --seed ${seeds} LABELS sim TIMEOUT 900)
   endforeach()
 endforeach()
 
-causeway_add_program(collectives_sim tests/sim/collectives.cu DIRECTORY tests)
+causeway_add_program(collectives_sim tests/sim/collectives.cu DIRECTORY tests FLAGS -O1 -g1)
 foreach(pes 2 3 4 8)
   causeway_job_test(sim.collectives.${pes} tests/collectives_sim ${pes} RUN --seed ${collective_seeds} LABELS sim TIMEOUT 900)
 endforeach()
 
-causeway_add_program(moe_sim tests/sim/moe.cu DIRECTORY tests FLAGS -O1)
+causeway_add_program(moe_sim tests/sim/moe.cu DIRECTORY tests FLAGS -O1 -g1)
 foreach(pes 2 3 4)
   causeway_job_test(sim.moe.${pes} tests/moe_sim ${pes} RUN --seed ${collective_seeds} LABELS sim TIMEOUT 900)
 endforeach()
@@ -99,7 +99,7 @@ foreach(index RANGE ${last})
     COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/sim/mutants/mutate.py ${mutant} ${PROJECT_SOURCE_DIR} ${overlay}
     DEPENDS tests/sim/mutants/mutate.py tests/sim/mutants/mutants.json ${file}
     VERBATIM)
-  causeway_add_program(${mutant}_mutant tests/sim/${program}.cu DIRECTORY tests FLAGS -O1 -I${overlay} DEPENDS ${overlay}/causeway/${file})
+  causeway_add_program(${mutant}_mutant tests/sim/${program}.cu DIRECTORY tests FLAGS -O1 -g1 -I${overlay} DEPENDS ${overlay}/causeway/${file})
   add_test(NAME mutant.${mutant} COMMAND causeway run -n 4 --seed 1-100 --timeout 300 ${CMAKE_BINARY_DIR}/tests/${mutant}_mutant)
   set_tests_properties(mutant.${mutant} PROPERTIES LABELS sim TIMEOUT 320 PASS_REGULAR_EXPRESSION "causeway: seed [0-9]+ failed")
 endforeach()

@@ -44,7 +44,14 @@ mkdir -p "$root/build"
 "$root/causeway" --prepare
 cd "$root"
 
-step build_cpu configure_and_build cpu -DCAUSEWAY_TESTS=ON -DCAUSEWAY_TEST_FULL=$full
+# Both machines in one tree where there is nvcc: what they share is then built once.
+cuda=OFF
+if command -v nvcc > /dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
+  export PATH=$PATH:/usr/local/cuda/bin
+  cuda=ON
+fi
+step build configure_and_build cpu -DCAUSEWAY_TESTS=ON -DCAUSEWAY_TEST_FULL=$full -DCAUSEWAY_CUDA=$cuda \
+  -DCAUSEWAY_CUDA_ARCHITECTURES=90
 step tests run_tests cpu
 tail -n 8 "$root/build/test.tests.log" | grep 'tests passed' || true
 whole=()
@@ -54,16 +61,15 @@ grep skipped "$root/build/test.python.log" || true
 step tidy python3 -B tools/tidy.py
 step coverage python3 -B tests/api/coverage.py --include build/cpu/include
 
-if command -v nvcc > /dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
-  export PATH=$PATH:/usr/local/cuda/bin
-  step build_cuda configure_and_build cuda -DCAUSEWAY_TESTS=OFF -DCAUSEWAY_CUDA_ARCHITECTURES=90
+if [ $cuda = ON ]; then
+  step cuda_preset cmake --preset cuda -DCAUSEWAY_TESTS=OFF
   step ptx python3 -B tests/codegen/check.py --include "$root/build/cpu/include" --nvcc "$(command -v nvcc)"
   sources=() quick=(--quick)
   [ $full = OFF ] || sources=(--sources) quick=()
   step prototypes python3 -B tests/api/prototypes.py --include build/cpu/include --nvcc "$(command -v nvcc)" \
     --fetch build/reference "${sources[@]}"
   grep skipped "$root/build/test.prototypes.log" || true
-  step cuda_programs "$root/tests/build_cuda_programs.sh" "$root/build/cuda/bin/causeway" "${quick[@]}"
+  step cuda_programs "$root/tests/build_cuda_programs.sh" "$root/build/cpu/bin/causeway" "${quick[@]}"
 else
   say "no nvcc here: the CUDA machine is not compiled"
 fi

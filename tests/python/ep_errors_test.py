@@ -1,10 +1,16 @@
 """Bad input to causeway.ep.Buffer: an error on every rank that is concerned, naming the argument and the limit; and all is well
-afterwards. Run as: causeway run -n 2 python tests/python/ep_errors_test.py"""
+afterwards. Run as: causeway run -n 2 python tests/python/ep_errors_test.py, on the CPU machine, where all errors reach their call.
+"""
+import sys
+
 import numpy as np
 from common import main, raises, require, same
 
 import causeway
 from causeway.ep import Buffer, Config, EventOverlap
+
+if causeway.machine != "cpu":
+    sys.exit("ep_errors_test: CAUSEWAY_MACHINE must be cpu")
 
 HIDDEN, TOPK, TOKENS, RECEIVED = 256, 2, 8, 40
 

@@ -20,7 +20,7 @@ if ! "$environment/bin/python" -c 'import nanobind, numpy' 2> /dev/null &&
 fi
 
 cmake --preset cpu -DCAUSEWAY_PYTHON=ON -DPython_EXECUTABLE="$environment/bin/python" > /dev/null
-cmake --build --preset cpu --target causeway_python causeway
+cmake --build --preset cpu --target causeway_python_cpu causeway
 
 # job PES SCRIPT [ARGUMENTS]
 job() {
