@@ -99,7 +99,8 @@ foreach(index RANGE ${last})
     COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/sim/mutants/mutate.py ${mutant} ${PROJECT_SOURCE_DIR} ${overlay}
     DEPENDS tests/sim/mutants/mutate.py tests/sim/mutants/mutants.json ${file}
     VERBATIM)
-  causeway_add_program(${mutant}_mutant tests/sim/${program}.cu DIRECTORY tests FLAGS -O1 -g1 -I${overlay} DEPENDS ${overlay}/causeway/${file})
+  causeway_add_program(${mutant}_mutant tests/sim/${program}.cu DIRECTORY tests FLAGS -O1 -g1 -I${overlay}
+                       DEPENDS ${overlay}/causeway/${file})
   add_test(NAME mutant.${mutant} COMMAND causeway run -n 4 --seed 1-100 --timeout 300 ${CMAKE_BINARY_DIR}/tests/${mutant}_mutant)
   set_tests_properties(mutant.${mutant} PROPERTIES LABELS sim TIMEOUT 320 PASS_REGULAR_EXPRESSION "causeway: seed [0-9]+ failed")
 endforeach()
