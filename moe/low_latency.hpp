@@ -26,8 +26,7 @@ enum Kind { kDispatch = 0, kCombine = 1 };
 
 /// Offsets in the region: what both sets share, then in each set.
 struct LowLatencyPlaces {
-  size_t
-      done;  // by kind, set, peer and its block: the last operation of which that block has received its part (uint64)
+  size_t done;  // by kind, set, peer and its block: the last operation with which that block is through (uint64)
   size_t sets;
   size_t dispatch_flags;  // by source rank and its block: 2 * operation, and 1 more if its arguments were bad (uint64)
   size_t counts;          // by own expert and source rank: rows (int32)
@@ -95,8 +94,7 @@ struct LowLatencyPlace {
   uint32_t* mask;        // own memory: by rank, not zero for one that is masked
   uint64_t timeout_ns;   // after which a rank is masked; 0: never
   LowLatencyOperation operation;
-  int32_t*
-      row_of_choice;  // of a dispatch's handle: by source rank, token and choice: the row of x that it lies in, or -1
+  int32_t* row_of_choice;  // of a dispatch's handle: by source rank, token and choice: its row of x, or -1
 
   CAUSEWAY_DEVICE const TeamView& view() const { return team; }
   template <class T>
