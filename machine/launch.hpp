@@ -15,10 +15,6 @@ namespace causeway::machine {
 
 using StreamHandle = CUstream_st*;
 
-/// When a kernel's blocks may come to a GPU: after the kernel before it in the stream, or as soon as all blocks of that one have
-/// called let_later_kernel_start(). The kernel must then begin with wait_for_earlier_kernel().
-enum class Start { in_order, early };
-
 #if defined(CAUSEWAY_CPU)
 /// Of a copy or collective on a stream: on the CPU one thread is fastest.
 constexpr unsigned kStreamThreads = 1;
@@ -48,7 +44,7 @@ inline cpu::Stream* cpu_stream(StreamHandle stream) {
 }
 
 template <class Functor>
-void launch(const Functor& functor, unsigned blocks, unsigned threads, StreamHandle stream, Start = Start::in_order) {
+void launch(const Functor& functor, unsigned blocks, unsigned threads, StreamHandle stream) {
   cpu::LaunchShape shape;
   shape.grid = {blocks, 1, 1};
   shape.block = {threads, 1, 1};
@@ -81,18 +77,11 @@ template <class Functor>
 constexpr unsigned kSharedBytesOf<Functor, decltype(void(Functor::kSharedBytes))> = Functor::kSharedBytes;
 
 template <class Functor>
-void launch(const Functor& functor, unsigned blocks, unsigned threads, StreamHandle stream,
-            Start start = Start::in_order) {
+void launch(const Functor& functor, unsigned blocks, unsigned threads, StreamHandle stream) {
   constexpr unsigned kShared = kSharedBytesOf<Functor>;
   if (kShared > 48 * 1024)  // (what a kernel may have without asking)
     cudaFuncSetAttribute(entry<Functor>, cudaFuncAttributeMaxDynamicSharedMemorySize, int(kShared));
-  cudaLaunchAttribute early{};
-  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(blocks), config.blockDim = dim3(threads), config.dynamicSmemBytes = kShared;
-  config.stream = stream, config.attrs = &early, config.numAttrs = start == Start::early ? 1 : 0;
-  cudaLaunchKernelEx(&config, entry<Functor>, functor);
+  entry<Functor><<<blocks, threads, kShared, stream>>>(functor);
   const cudaError_t status = cudaGetLastError();
   if (status != cudaSuccess) fail(Status::internal, "launching a library kernel: {}", cudaGetErrorString(status));
 }

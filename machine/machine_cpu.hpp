@@ -105,10 +105,6 @@ void store_release_sys(T* p, T value) {
   __atomic_store_n(p, value, __ATOMIC_RELEASE);
 }
 inline void add_relaxed_sys(uint64_t* p, uint64_t value) { __atomic_fetch_add(p, value, __ATOMIC_RELAXED); }
-/// Kernels of a stream follow each other here.
-inline void wait_for_earlier_kernel() {}
-inline void let_later_kernel_start() {}
-
 /// The greater of a value and the magnitude of another; a NaN there is passed over.
 inline float greater_magnitude(float value, float other) {
   return other > value ? other : -other > value ? -other : value;

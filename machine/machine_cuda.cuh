@@ -255,19 +255,6 @@ CAUSEWAY_DEVICE void wait_for_async_groups() {
   asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
 }
 
-// ---- kernels that follow each other (launch.hpp, Start)
-/// What the kernel before has written is there.
-CAUSEWAY_DEVICE void wait_for_earlier_kernel() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-CAUSEWAY_DEVICE void let_later_kernel_start() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-
 /// The greater of a value and the magnitude of another; a NaN there is passed over.
 CAUSEWAY_DEVICE float greater_magnitude(float value, float other) { return fmaxf(value, fabsf(other)); }
 /// The upper half of a product.

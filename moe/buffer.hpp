@@ -33,7 +33,6 @@ class LowLatencyHandle {
 /// The numbers of a buffer that follow from its options and its team.
 struct Shape {
   int ranks = 0, rank = 0, node_ranks = 0;
-  bool own_gpus = false;  // each rank has a GPU that no other has
   [[nodiscard]] int nodes() const { return ranks / node_ranks; }
   [[nodiscard]] int node() const { return rank / node_ranks; }
   [[nodiscard]] int position() const { return rank % node_ranks; }
@@ -51,7 +50,6 @@ struct Buffer::Implementation {
   std::optional<SymmetricMemory> low_region;
   std::shared_ptr<Pool::Piece> low_memory;
   LowLatencyPlace low_place{};  // but for the operation
-  machine::Start low_early = machine::Start::in_order;
 
   ~Implementation();
   /// What is wrong with a call: the first fault that device code has left, or what `checks` throws; null: nothing.
@@ -79,7 +77,7 @@ struct Buffer::Implementation {
   LowLatencyPlace begin_low(std::shared_ptr<Pool::Piece>& piece);
   template <class Kernel>
   void run_low(const Kernel& kernel, cudaStream_t stream) const {
-    machine::launch(kernel, unsigned(low_limits.blocks), kThreads, stream, low_early);
+    machine::launch(kernel, unsigned(low_limits.blocks), kThreads, stream);
   }
 };
 

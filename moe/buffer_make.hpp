@@ -107,35 +107,31 @@ uint64_t digest_of(const BufferOptions& options, int ranks) {
 }
 
 /// Low-latency blocks that all ranks have: as many as the rank with the fewest. What is not given is one for each multiprocessor,
-/// beside those of the ranks that share the GPU. Returns whether no GPU is shared.
-bool agree_on_blocks(const std::vector<Agreement>& all, bool whole, BufferOptions& options) {
-  int fewest = kLowLatencyBlocksMost, most_sharing = 1;
-  bool first = true;
+/// beside those of the ranks that share the GPU.
+void agree_on_blocks(const std::vector<Agreement>& all, bool whole, BufferOptions& options) {
+  int fewest = 1024;  // (what check_options allows)
   for (const Agreement& one : all) {
     int sharing = 0;
     for (const Agreement& other : all) sharing += other.gpu.name == one.gpu.name;
     if (!whole) sharing = std::max(sharing, int(one.share));  // there are ranks that are not seen here
-    most_sharing = std::max(most_sharing, sharing);
     const int fit = std::min(kLowLatencyBlocksMost, std::max(1, one.gpu.processors / sharing - 2));
-    const int own = one.blocks > 0 ? one.blocks : fit;
-    fewest = first ? own : std::min(fewest, own);
-    first = false;
+    fewest = std::min(fewest, one.blocks > 0 ? one.blocks : fit);
   }
   options.low_latency_blocks = fewest;
-  return most_sharing == 1;
 }
 
 /// Options that are bad on one rank, or not the same on all, are an error on all. Completes the options and the shape.
-void agree(const DeviceWorld& world, BufferOptions& options, Shape& shape, const std::exception_ptr& wrong) {
+void agree(const DeviceWorld& world, BufferOptions& options, Shape& shape, Gpu gpu, int share,
+           const std::exception_ptr& wrong) {
   const auto ranks = size_t(shape.ranks);
   const SymmetricMemory memory((ranks + 1) * sizeof(Agreement), "the making of a MoE buffer");
   const bool whole = host::team_size(kName, NVSHMEM_TEAM_WORLD) == shape.ranks;
   const Agreement own{wrong ? 0 : digest_of(options, shape.ranks),
-                      own_gpu(),
+                      gpu,
                       host::team_size(kName, NVSHMEMX_TEAM_NODE),
                       host::team_number(kName, NVSHMEMX_TEAM_NODE),
                       options.low_latency_blocks,
-                      ranks_to_a_gpu()};
+                      share};
   auto* all = reinterpret_cast<Agreement*>(memory.get());
   machine_host::copy(all + ranks, &own, sizeof own);
   machine_host::fcollect(world, kName, options.team, all, all + ranks, sizeof own);
@@ -150,7 +146,7 @@ void agree(const DeviceWorld& world, BufferOptions& options, Shape& shape, const
     even = even && got[r].node_ranks == got[0].node_ranks && got[r].place == int(r) % got[0].node_ranks;
   }
   shape.node_ranks = options.node_ranks > 0 ? options.node_ranks : even ? got[0].node_ranks : shape.ranks;
-  shape.own_gpus = agree_on_blocks(got, whole, options);
+  agree_on_blocks(got, whole, options);
 }
 
 /// Every rank makes the buffer, so a number of ranks that has no experts is an error before anything is made.
@@ -159,12 +155,15 @@ Shape shape_of(const DeviceWorld& world, BufferOptions& options) {
   shape.ranks = host::team_size(kName, options.team);
   shape.rank = host::team_number(kName, options.team);
   std::exception_ptr wrong;
+  Gpu gpu{};
+  int share = 1;
   try {
     check_options(options, shape.ranks);
+    gpu = own_gpu(), share = ranks_to_a_gpu();
   } catch (const Error&) {
     wrong = std::current_exception();
   }
-  agree(world, options, shape, wrong);
+  agree(world, options, shape, gpu, share, wrong);
   return shape;
 }
 
@@ -191,8 +190,6 @@ Buffer::Buffer(const BufferOptions& options) : implementation_(std::make_unique<
   }
   self.low_limits = low_limits_of(self.options, shape.ranks);
   if (self.low_limits.tokens == 0) return;
-  // Blocks that wait for the kernel before theirs hold room that other ranks' blocks may need.
-  self.low_early = shape.own_gpus ? machine::Start::early : machine::Start::in_order;
   self.low_region.emplace(low_latency_places(self.low_limits).bytes,
                           "low latency (low_latency_tokens_max rows of hidden_max from each rank)");
   const auto blocks = size_t(self.low_limits.blocks);

@@ -130,12 +130,6 @@ struct LowLatencyPlace {
 
 namespace detail {
 
-/// At the begin of every kernel of the mode: the next one's blocks may come as soon as all of this one are there.
-CAUSEWAY_DEVICE void follow() {
-  machine::wait_for_earlier_kernel();
-  machine::let_later_kernel_start();
-}
-
 /// Waits until ready(), or until the rank is masked: then false. A rank that lets wait longer than the buffer allows is.
 template <class Ready>
 CAUSEWAY_DEVICE bool wait_for_rank(const LowLatencyPlace& place, const char* name, int rank, const void* address,

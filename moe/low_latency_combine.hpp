@@ -19,7 +19,6 @@ struct LowLatencyReturn {
 
   CAUSEWAY_DEVICE void operator()() const {
     const KernelGroup group{};
-    detail::follow();
     const uint64_t n = place.next_operation(kCombine);
     detail::wait_for_credits(place, group, kCombine, n);
     const LowLatencyPlaces& places = place.places;
@@ -111,7 +110,6 @@ struct LowLatencySum {
   __nv_bfloat16* out;  // null: the caller's arguments were bad
 
   CAUSEWAY_DEVICE void operator()() const {
-    detail::follow();
     const uint64_t n = *place.operation.number;
     const KernelGroup group{};
     const Lanes lanes{};

@@ -19,7 +19,6 @@ struct LowLatencySend {
   CAUSEWAY_DEVICE void operator()() const {
     const KernelGroup group{};
     const Lanes lanes{};
-    detail::follow();
     const uint64_t n = place.next_operation(kDispatch);
     detail::wait_for_credits(place, group, kDispatch, n);
     // Workers from the last on deal out the rows, those from the first on send tokens.
@@ -171,7 +170,6 @@ struct LowLatencyReceive {
   int64_t* wait_ns;
 
   CAUSEWAY_DEVICE void operator()() const {
-    detail::follow();
     const uint64_t n = *place.operation.number;
     const KernelGroup group{};
     const LowLatencyPlaces& places = place.places;

@@ -34,6 +34,7 @@ struct BufferOptions {
   int blocks = 8;                  ///< blocks that move tokens in high-throughput mode: eight fill an NVLink port
   /// The same in low-latency mode. Blocks of a combine wait for those of other ranks, so ranks that share a GPU must all find
   /// room on it. All ranks take the fewest that any is given. 0: as many as do, at most 128.
+  /// Beside an operation that waits there is room for one of another stream, not for more.
   int low_latency_blocks = 0;
   /// Ranks of a node: consecutive ones. With more than one node a token crosses once to the rank of its source's position in
   /// each node that needs it, and goes on inside that node. 0: the job's nodes, where all hold as many consecutive ranks; else

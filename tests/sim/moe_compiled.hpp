@@ -23,7 +23,7 @@ __global__ void entry(const Functor functor) {
   linger(2);
 }
 template <class Functor>
-void launch(const Functor& functor, unsigned blocks, unsigned threads, StreamHandle stream, Start = Start::in_order) {
+void launch(const Functor& functor, unsigned blocks, unsigned threads, StreamHandle stream) {
   entry<Functor><<<blocks, threads, 0, stream>>>(functor);
 }
 }  // namespace causeway::machine
