@@ -28,8 +28,10 @@ if(CAUSEWAY_CPU_MACHINE)
     list(FILTER scheduler_sources EXCLUDE REGEX "(device|context|host_wait|pool)\\.cpp$")
     list(APPEND scheduler_sources ${PROJECT_SOURCE_DIR}/emulator/runtime/converged.cpp
                                   ${PROJECT_SOURCE_DIR}/emulator/runtime/device_side.cpp)
-    set_source_files_properties(${scheduler_sources} PROPERTIES COMPILE_OPTIONS -fno-sanitize=thread
-                                                                COMPILE_DEFINITIONS CAUSEWAY_TSAN=1)
+    set_source_files_properties(${scheduler_sources} PROPERTIES
+      COMPILE_OPTIONS "-fno-sanitize=thread;-include;${PROJECT_SOURCE_DIR}/machine/cpu/uninstrumented.hpp"
+      COMPILE_DEFINITIONS CAUSEWAY_TSAN=1
+      OBJECT_DEPENDS ${PROJECT_SOURCE_DIR}/machine/cpu/uninstrumented.hpp)
   endif()
   add_library(causeway_cpu_parts OBJECT ${common_sources} ${cpu_only} ${cpu_sources})
   add_dependencies(causeway_cpu_parts causeway_generated)
