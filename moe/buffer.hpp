@@ -51,17 +51,27 @@ struct Buffer::Implementation {
   std::shared_ptr<Pool::Piece> low_memory;
   LowLatencyPlace low_place{};  // but for the operation
 
+  // What a rank without a handle takes part with.
+  std::shared_ptr<Handle> no_handle;
+  std::shared_ptr<LowLatencyHandle> no_low_handle;
+  std::shared_ptr<Pool::Piece> no_operation;
+  std::vector<std::shared_ptr<Pool::Piece>> of_graphs;  // operations that were captured: kept as long as the buffer
+
   ~Implementation();
-  /// What is wrong with a call: the first fault that device code has left, or what `checks` throws; null: nothing.
+  /// What is wrong with a call's arguments, or with getting what it needs: what `checks` throws; null: nothing. (What earlier calls
+  /// have left on the device is no fault of this one: it is done, and then throws that.)
   template <class Checks>
   std::exception_ptr wrong_with(const Checks& checks) const {
     try {
-      host::check_faults(kName);
       checks();
-    } catch (const Error&) {
+    } catch (const std::exception&) {
       return std::current_exception();
     }
     return nullptr;
+  }
+  void check_handle(const Handle& handle) const {
+    if (&handle == no_handle.get())
+      fail(Status::invalid_value, "handle is that of no dispatch: must be of one that has not thrown");
   }
   [[nodiscard]] int32_t verdict(const std::exception_ptr& wrong) const {
     return wrong ? verdict_of(Ailment::bad_arguments, shape.rank) : 0;
@@ -70,17 +80,26 @@ struct Buffer::Implementation {
   Received receive(const Handle&, bool scaled) const;
   /// Both hops of a dispatch. `in` has been checked; with a verdict it has no token.
   /// worst_rows: 0, or the rows of a dispatch that the host does not wait for.
-  std::shared_ptr<Handle> dispatch(const Tokens& in, int32_t verdict, int worst_rows, cudaStream_t);
+  void dispatch(const Tokens& in, const Handle&, int32_t verdict, int worst_rows, cudaStream_t);
   void throw_verdict(const Tokens& in, const Hop&) const;
 
-  /// The place of a new operation, whose memory is in `piece`.
-  LowLatencyPlace begin_low(std::shared_ptr<Pool::Piece>& piece);
+  /// Memory of a new operation.
+  std::shared_ptr<Pool::Piece> take_operation(cudaStream_t);
+  [[nodiscard]] LowLatencyPlace place_of(const Pool::Piece& operation, const LowLatencyHandle&) const;
+  void make_low_latency();
+  std::shared_ptr<LowLatencyHandle> make_low_handle(int tokens, int topk, int hidden);
   template <class Kernel>
   void run_low(const Kernel& kernel, cudaStream_t stream) const {
     machine::launch(kernel, unsigned(low_limits.blocks), kThreads, stream);
   }
 };
 
+/// How a rank with bad arguments takes part.
+inline Tokens no_tokens(int ranks) {
+  Tokens none;
+  none.hidden = 8, none.topk = 1, none.experts = ranks;
+  return none;
+}
 void check_range(const char* argument, long long value, long long low, long long high, const char* what);
 /// `rows` rows at a multiple of 16 bytes; no rows may be null.
 void check_row_pointer(const char* argument, const void* pointer, long long rows);

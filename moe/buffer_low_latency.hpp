@@ -42,14 +42,43 @@ void check_dispatch(const LowLatencyLimits& limits, const void* x, const int64_t
     fail(Status::invalid_value, "out.recv_count is null: must be [{}]", limits.experts / limits.ranks);
 }
 
+/// At the end of a call: what is wrong with it; or else what earlier ones have left on the device; null: nothing.
+std::exception_ptr first_fault(const std::exception_ptr& wrong) {
+  if (wrong) return wrong;
+  try {
+    host::check_faults(kName);
+  } catch (const Error&) {
+    return std::current_exception();
+  }
+  return nullptr;
+}
+
 }  // namespace
 
-LowLatencyPlace Buffer::Implementation::begin_low(std::shared_ptr<Pool::Piece>& piece) {
-  piece = pool.take(sizeof(uint64_t) + size_t(shape.ranks) * sizeof(uint32_t));
+// (A graph's operation may run between another's send and its receive, so its memory is nobody else's.)
+std::shared_ptr<Pool::Piece> Buffer::Implementation::take_operation(cudaStream_t stream) {
+  auto piece = pool.take(sizeof(uint64_t) + size_t(shape.ranks) * sizeof(uint32_t));
+  cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
+  if (cudaStreamIsCapturing(stream, &capturing) == cudaSuccess && capturing != cudaStreamCaptureStatusNone)
+    of_graphs.push_back(piece);
+  return piece;
+}
+
+LowLatencyPlace Buffer::Implementation::place_of(const Pool::Piece& operation, const LowLatencyHandle& handle) const {
   LowLatencyPlace place = low_place;
-  place.operation.number = static_cast<uint64_t*>(piece->memory);
+  place.operation.number = static_cast<uint64_t*>(operation.memory);
   place.operation.outcome = reinterpret_cast<uint32_t*>(place.operation.number + 1);
+  place.row_of_choice = handle.row_of_choice;
   return place;
+}
+
+std::shared_ptr<LowLatencyHandle> Buffer::Implementation::make_low_handle(int tokens, int topk, int hidden) {
+  auto handle = std::make_shared<LowLatencyHandle>();
+  const size_t rows = size_t(low_limits.ranks) * size_t(low_limits.tokens) * size_t(low_limits.topk);
+  handle->memory = pool.take(rows * sizeof(int32_t));
+  handle->row_of_choice = static_cast<int32_t*>(handle->memory->memory);
+  handle->tokens = tokens, handle->topk = topk, handle->hidden = hidden;
+  return handle;
 }
 
 std::shared_ptr<LowLatencyHandle> Buffer::low_latency_dispatch(const void* x, const int64_t* topk_idx, int tokens,
@@ -59,17 +88,16 @@ std::shared_ptr<LowLatencyHandle> Buffer::low_latency_dispatch(const void* x, co
   Implementation& self = *implementation_;
   const LowLatencyLimits& limits = self.low_limits;
   check_low_latency(limits);
-  const auto wrong = self.wrong_with([&] { check_dispatch(limits, x, topk_idx, tokens, hidden, topk, cast, out); });
-  auto handle = std::make_shared<LowLatencyHandle>();
-  const size_t rows = size_t(limits.ranks) * size_t(limits.tokens) * size_t(limits.topk);
-  handle->memory = self.pool.take(rows * sizeof(int32_t));
-  handle->row_of_choice = static_cast<int32_t*>(handle->memory->memory);
+  auto handle = self.no_low_handle;
+  auto operation = self.no_operation;
+  const auto wrong = self.wrong_with([&] {
+    check_dispatch(limits, x, topk_idx, tokens, hidden, topk, cast, out);
+    auto taken = self.take_operation(stream);
+    handle = self.make_low_handle(tokens, topk, hidden);
+    operation = std::move(taken);
+  });
   if (wrong) tokens = 0, topk = 1, hidden = 8, cast = Cast::none;
-  handle->tokens = tokens, handle->topk = topk, handle->hidden = hidden;
-
-  std::shared_ptr<Pool::Piece> operation;
-  LowLatencyPlace place = self.begin_low(operation);
-  place.row_of_choice = handle->row_of_choice;
+  const LowLatencyPlace place = self.place_of(*operation, *handle);
   const LowLatencySend send{place,
                             static_cast<const __nv_bfloat16*>(x),
                             topk_idx,
@@ -90,14 +118,15 @@ std::shared_ptr<LowLatencyHandle> Buffer::low_latency_dispatch(const void* x, co
                                   out.recv_total,
                                   out.wait_ns};
   self.run_low(send, stream);
-  if (hook && !wrong)
+  const auto fault = first_fault(wrong);
+  if (hook && !fault)
     *hook = [&self, receive, operation, memory = handle->memory](cudaStream_t on) {
       self.run_low(receive, on);
       operation->used_on(on), memory->used_on(on);  // another stream than the next operation's, perhaps
     };
   else
     self.run_low(receive, stream);
-  if (wrong) std::rethrow_exception(wrong);
+  if (fault) std::rethrow_exception(fault);
   return handle;
 }
 
@@ -105,16 +134,18 @@ void Buffer::low_latency_combine(const void* x, const int64_t* topk_idx, const f
                                  const LowLatencyHandle& handle, void* out, cudaStream_t stream, ReceiveHook* hook) {
   Implementation& self = *implementation_;
   check_low_latency(self.low_limits);
+  auto operation = self.no_operation;
   const auto wrong = self.wrong_with([&] {
+    if (&handle == self.no_low_handle.get())
+      fail(Status::invalid_value, "handle is that of no dispatch: must be of one that has not thrown");
     check_row_pointer("x", x, (long long)self.low_limits.experts * self.low_limits.tokens);
     check_row_pointer("out", out, handle.tokens);
     if (handle.tokens > 0 && (!topk_idx || !topk_weights))
       fail(Status::invalid_value, "topk_idx is {} and topk_weights {}: both must be [{}, {}]",
            static_cast<const void*>(topk_idx), static_cast<const void*>(topk_weights), handle.tokens, handle.topk);
+    operation = self.take_operation(stream);
   });
-  std::shared_ptr<Pool::Piece> operation;
-  LowLatencyPlace place = self.begin_low(operation);
-  place.row_of_choice = handle.row_of_choice;
+  const LowLatencyPlace place = self.place_of(*operation, handle);
   const LowLatencyReturn send{place,           static_cast<const __nv_bfloat16*>(x),
                               topk_idx,        topk_weights,
                               handle.tokens,   handle.topk,
@@ -123,14 +154,20 @@ void Buffer::low_latency_combine(const void* x, const int64_t* topk_idx, const f
   const LowLatencySum sum{place,       topk_idx,      handle.tokens,
                           handle.topk, handle.hidden, wrong ? nullptr : static_cast<__nv_bfloat16*>(out)};
   self.run_low(send, stream);
-  if (hook && !wrong)
+  const auto fault = first_fault(wrong);
+  if (hook && !fault)
     *hook = [&self, sum, operation](cudaStream_t on) {
       self.run_low(sum, on);
       operation->used_on(on);
     };
   else
     self.run_low(sum, stream);
-  if (wrong) std::rethrow_exception(wrong);
+  if (fault) std::rethrow_exception(fault);
+}
+
+const LowLatencyHandle& Buffer::no_low_latency_handle() const {
+  check_low_latency(implementation_->low_limits);
+  return *implementation_->no_low_handle;
 }
 
 void Buffer::set_masked(int rank, bool masked, cudaStream_t stream) {
@@ -139,20 +176,20 @@ void Buffer::set_masked(int rank, bool masked, cudaStream_t stream) {
   check_range("rank", rank, 0, self.shape.ranks - 1, "ranks of the buffer");
   if (masked && rank == self.shape.rank)
     fail(Status::invalid_value, "rank is {}: must be another rank than the caller's to be masked", rank);
-  machine::launch(MaskKernel{self.low_place.mask, self.shape.ranks, rank, masked ? 1u : 0u, nullptr}, 1, 1, stream);
+  machine::launch(MaskKernel{self.low_place, rank, masked ? 1u : 0u, nullptr}, 1, 1, stream);
 }
 
 void Buffer::query_mask(int32_t* mask, cudaStream_t stream) const {
   const Implementation& self = *implementation_;
   check_low_latency(self.low_limits);
   if (!mask) fail(Status::invalid_value, "mask is null: must be [{}]", self.shape.ranks);
-  machine::launch(MaskKernel{self.low_place.mask, self.shape.ranks, -1, 0, mask}, 1, 1, stream);
+  machine::launch(MaskKernel{self.low_place, -1, 0, mask}, 1, 1, stream);
 }
 
 void Buffer::clear_mask(cudaStream_t stream) {
   const Implementation& self = *implementation_;
   check_low_latency(self.low_limits);
-  machine::launch(MaskKernel{self.low_place.mask, self.shape.ranks, -1, 0, nullptr}, 1, 1, stream);
+  machine::launch(MaskKernel{self.low_place, -1, 0, nullptr}, 1, 1, stream);
 }
 
 }  // namespace causeway::moe

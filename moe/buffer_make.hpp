@@ -75,6 +75,13 @@ int ranks_to_a_gpu() {
   return (host::team_size(kName, NVSHMEMX_TEAM_NODE) + devices - 1) / devices;
 }
 
+/// Ranks of a node where all PEs of a job that has been joined are the ranks; else all are one node, as far as is known.
+int node_ranks_of_job(int ranks) {
+  if (host::all_pes() != ranks) return ranks;
+  const int here = int(host::known_members(NVSHMEMX_TEAM_NODE).size());
+  return here > 0 && ranks % here == 0 ? here : ranks;
+}
+
 LowLatencyLimits low_limits_of(const BufferOptions& options, int ranks) {
   return {ranks,
           options.hidden_max,
@@ -188,32 +195,38 @@ Buffer::Buffer(const BufferOptions& options) : implementation_(std::make_unique<
     self.inside.emplace(self.world, self.node_team, limits_of(options, shape.node_ranks, node_experts),
                         shape.node() * shape.node_ranks, 1, options.blocks);
   }
+  self.no_handle = self.make_handle(no_tokens(shape.ranks));
   self.low_limits = low_limits_of(self.options, shape.ranks);
-  if (self.low_limits.tokens == 0) return;
-  self.low_region.emplace(low_latency_places(self.low_limits).bytes,
-                          "low latency (low_latency_tokens_max rows of hidden_max from each rank)");
-  const auto blocks = size_t(self.low_limits.blocks);
+  if (self.low_limits.tokens > 0) self.make_low_latency();
+}
+
+void Buffer::Implementation::make_low_latency() {
+  low_region.emplace(low_latency_places(low_limits).bytes,
+                     "low latency (low_latency_tokens_max rows of hidden_max from each rank)");
+  const auto blocks = size_t(low_limits.blocks);
   const size_t begins = 2 * blocks * size_t(options.experts_max);
   const size_t own = 2 * blocks * sizeof(uint64_t) + (begins + size_t(shape.ranks)) * sizeof(uint32_t);
-  self.low_memory = self.pool.take(own);
-  machine_host::zero(self.low_memory->memory, own);
-  auto* operations = static_cast<uint64_t*>(self.low_memory->memory);
+  low_memory = pool.take(own);
+  machine_host::zero(low_memory->memory, own);
+  auto* operations = static_cast<uint64_t*>(low_memory->memory);
   auto* table = reinterpret_cast<int32_t*>(operations + 2 * blocks);
-  self.low_place = {self.world,
-                    view_of(self.world, options.team),
-                    self.low_limits,
-                    low_latency_places(self.low_limits),
-                    ExpertMap(options.experts_max, shape.ranks),
-                    Divisor(self.low_limits.tokens),
-                    Divisor(shape.ranks),
-                    Divisor(shape.ranks * self.low_limits.tokens),
-                    self.low_region->get(),
-                    operations,
-                    table,
-                    reinterpret_cast<uint32_t*>(table + begins),
-                    uint64_t(options.low_latency_timeout_s * 1e9),
-                    {},
-                    nullptr};
+  low_place = {world,
+               view_of(world, options.team),
+               low_limits,
+               low_latency_places(low_limits),
+               ExpertMap(options.experts_max, shape.ranks),
+               Divisor(low_limits.tokens),
+               Divisor(shape.ranks),
+               Divisor(shape.ranks * low_limits.tokens),
+               low_region->get(),
+               operations,
+               table,
+               reinterpret_cast<uint32_t*>(table + begins),
+               uint64_t(options.low_latency_timeout_s * 1e9),
+               {},
+               nullptr};
+  no_low_handle = make_low_handle(0, 1, 8);
+  no_operation = take_operation(nullptr);
 }
 
 Buffer::~Buffer() = default;
@@ -231,10 +244,12 @@ int Buffer::rank() const { return implementation_->shape.rank; }
 int Buffer::ranks() const { return implementation_->shape.ranks; }
 int Buffer::node_ranks() const { return implementation_->shape.node_ranks; }
 
+const Handle& Buffer::no_handle() const { return *implementation_->no_handle; }
+
 size_t Buffer::size_hint(const BufferOptions& options, int ranks) {
   check_range("ranks", ranks, 1, 1 << 20, "ranks of the buffer");
   check_options(options, ranks);
-  const int node_ranks = options.node_ranks > 0 ? options.node_ranks : ranks, nodes = ranks / node_ranks;
+  const int node_ranks = options.node_ranks > 0 ? options.node_ranks : node_ranks_of_job(ranks), nodes = ranks / node_ranks;
   const int node_experts = (options.experts_max + nodes - 1) / nodes;
   size_t bytes = hop_places(limits_of(options, node_ranks, node_experts)).bytes;
   if (nodes > 1) bytes += hop_places(limits_of(options, nodes, options.experts_max)).bytes;

@@ -33,11 +33,10 @@ int32_t signature_of(const Tokens& in, int worst_rows) {
   mixed = mixed * 1000003 + uint64_t(worst_rows);
   return int32_t((mixed ^ mixed >> 31) & 0x7fffffff);
 }
-/// How a rank with bad arguments takes part.
-Tokens no_tokens(int ranks) {
-  Tokens none;
-  none.hidden = 8, none.topk = 1, none.experts = ranks;
-  return none;
+/// At the end of a call that does not wait: what is wrong with it; or else what earlier ones have left on the device.
+void throw_first(const std::exception_ptr& wrong) {
+  if (wrong) std::rethrow_exception(wrong);
+  host::check_faults(kName);
 }
 
 }  // namespace
@@ -74,20 +73,19 @@ Received Buffer::Implementation::receive(const Handle& handle, bool scaled) cons
 
 // Of the first hop the host does not wait for the counts: the second treats all rows that there can be, those past the ones
 // that came being for no expert.
-std::shared_ptr<Handle> Buffer::Implementation::dispatch(const Tokens& in, int32_t verdict, int worst_rows,
-                                                         cudaStream_t stream) {
-  auto handle = make_handle(in);
+void Buffer::Implementation::dispatch(const Tokens& in, const Handle& handle, int32_t verdict, int worst_rows,
+                                      cudaStream_t stream) {
   const bool report = worst_rows > 0 && verdict == 0;  // (who is wrong is told at once)
   const int rows = worst_rows > 0 ? worst_rows : options.recv_tokens_max;
   const int32_t signature = signature_of(in, worst_rows);
   HopInput first{in, nullptr, signature, verdict, nullptr, rows, worst_rows > 0, report};
   if (!rail) {
-    inside->dispatch(first, handle->routes[1], stream);
-    return handle;
+    inside->dispatch(first, handle.routes[1], stream);
+    return;
   }
   first.rows = options.recv_tokens_max;
-  first.fill = true;
-  rail->dispatch(first, handle->routes[0], stream);
+  first.fill = true, first.report = false;  // (the second hop tells what ails the first)
+  rail->dispatch(first, handle.routes[0], stream);
   const HopPlaces at = rail->places();
   Tokens next = in;
   next.x = rail->at(at.x);
@@ -98,8 +96,8 @@ std::shared_ptr<Handle> Buffer::Implementation::dispatch(const Tokens& in, int32
   next.experts = in.experts / shape.nodes();
   inside->dispatch({next, reinterpret_cast<const Origin*>(rail->at(at.origin)), signature, 0, rail->verdict(), rows,
                     worst_rows > 0, report},
-                   handle->routes[1], stream);
-  return handle;
+                   handle.routes[1], stream);
+  rail->spread(*inside, report, stream);
 }
 
 void Buffer::Implementation::throw_verdict(const Tokens& in, const Hop& hop) const {
@@ -148,9 +146,13 @@ void Buffer::dispatch_layout(const int64_t* topk_idx, int tokens, int topk, int 
 
 Received Buffer::dispatch(const Tokens& given, int expert_alignment, cudaStream_t stream) {
   Implementation& self = *implementation_;
-  const auto wrong = self.wrong_with([&] { check_tokens(self.options, self.shape.ranks, given, expert_alignment); });
+  auto handle = self.no_handle;
+  const auto wrong = self.wrong_with([&] {
+    check_tokens(self.options, self.shape.ranks, given, expert_alignment);
+    handle = self.make_handle(given);
+  });
   const Tokens in = wrong ? no_tokens(self.shape.ranks) : given;
-  auto handle = self.dispatch(in, self.verdict(wrong), 0, stream);
+  self.dispatch(in, *handle, self.verdict(wrong), 0, stream);
   machine_host::synchronize(stream);
   if (wrong) std::rethrow_exception(wrong);
   if (self.rail) self.throw_verdict(in, *self.rail);
@@ -168,14 +170,16 @@ Received Buffer::dispatch(const Tokens& given, int expert_alignment, cudaStream_
 Received Buffer::dispatch_worst_case(const Tokens& given, cudaStream_t stream, int rows) {
   Implementation& self = *implementation_;
   const int most = self.options.recv_tokens_max;
+  auto handle = self.no_handle;
   const auto wrong = self.wrong_with([&] {
     check_tokens(self.options, self.shape.ranks, given, 1);
     check_range("rows", rows, 0, most, "0 for the buffer's recv_tokens_max");
+    handle = self.make_handle(given);
   });
   if (wrong || rows == 0) rows = most;
   const Tokens in = wrong ? no_tokens(self.shape.ranks) : given;
-  auto handle = self.dispatch(in, self.verdict(wrong), rows, stream);
-  if (wrong) std::rethrow_exception(wrong);
+  self.dispatch(in, *handle, self.verdict(wrong), rows, stream);
+  throw_first(wrong);
   handle->received = rows;
   Received received = self.receive(*handle, in.scales != nullptr);
   received.handle = std::move(handle);
@@ -186,6 +190,7 @@ Received Buffer::dispatch_again(const Handle& handle, const void* x, const float
   Implementation& self = *implementation_;
   const Route& first = handle.routes[self.rail ? 0 : 1];
   const auto wrong = self.wrong_with([&] {
+    self.check_handle(handle);
     check_hidden(self.options, first.hidden, scales != nullptr);
     check_row_pointer("x", x, first.tokens);
   });
@@ -198,7 +203,7 @@ Received Buffer::dispatch_again(const Handle& handle, const void* x, const float
   } else {
     self.inside->send_again(first, x, scales, self.verdict(wrong), nullptr, stream);
   }
-  if (wrong) std::rethrow_exception(wrong);
+  throw_first(wrong);
   return self.receive(handle, scales != nullptr);
 }
 
@@ -206,6 +211,7 @@ void Buffer::combine(const Results& in, const Handle& handle, void* out, float* 
   Implementation& self = *implementation_;
   const Route& first = handle.routes[self.rail ? 0 : 1];
   const auto wrong = self.wrong_with([&] {
+    self.check_handle(handle);
     check_row_pointer("x", in.x, handle.received);
     check_row_pointer("out", out, first.tokens);
     for (const void* bias : in.bias)
@@ -228,7 +234,7 @@ void Buffer::combine(const Results& in, const Handle& handle, void* out, float* 
     self.rail->hand_over(first, nullptr, nullptr, verdict, &*self.inside, stream);
     if (!wrong) self.rail->pull(first, nullptr, out, out_weights, in.bias, stream);
   }
-  if (wrong) std::rethrow_exception(wrong);
+  throw_first(wrong);
 }
 
 void* Buffer::combine_input() const { return implementation_->inside->at(implementation_->inside->places().back); }

@@ -1,6 +1,7 @@
 // One hop of the high-throughput mode, from the host: which kernels run, in which order, on which memory.
 //
-// A dispatch: prepare (count), exchange (all counts to all), position, send, meet. A combine: meet (all are through with the
+// A dispatch: prepare (count), exchange (all counts to all), position, send, meet; with two hops the verdict of the second is then
+// spread over the first. A combine: meet (all are through with the
 // last one), hand over, conclude (meet, and learn what ails the others), pull.
 #pragma once
 #include <causeway/machine/launch.hpp>
@@ -110,6 +111,11 @@ class Hop {
                    tokens.topk_weights, in.origins, scratch_.verdict, in.fill ? in.rows : 0},
         blocks_, stream);
     meet(stream);
+  }
+
+  /// After the dispatch of the hop inside the node: its ranks of other nodes are told what ails it.
+  void spread(const Hop& inside, bool report, cudaStream_t stream) {
+    machine::launch(SpreadKernel{place_, inside.verdict(), counted_, report}, 1, kThreads == 1 ? 1 : 32, stream);
   }
 
   /// x and scales along a route; `earlier`: the hop before, whose verdicts go on.

@@ -180,7 +180,7 @@ CAUSEWAY_DEVICE bool wait_for_flag(const LowLatencyPlace& place, const uint64_t*
 
 /// Some rank was masked while its flags were waited for. All blocks decide alike about it.
 CAUSEWAY_DEVICE void decide_about(const LowLatencyPlace& place, const uint64_t* flags, int rank, uint64_t n) {
-  bool came = true;
+  bool came = !place.masked(rank);
   const int first = rank * place.limits.blocks;
   for (int i = first; i < first + place.limits.blocks; ++i)
     came = machine::load_acquire_sys(flags + i) >= 2 * n && came;
@@ -224,10 +224,10 @@ CAUSEWAY_DEVICE bool came(const LowLatencyPlace& place, int rank) {
   return machine::load_relaxed_sys(place.operation.outcome + rank) == kCame;
 }
 
-/// Leaves a record of ranks whose arguments were bad; by one thread.
-CAUSEWAY_DEVICE void report_bad(const LowLatencyPlace& place, const char* name) {
+/// Leaves a record of ranks whose arguments were bad; by one thread. told: the caller's own were, and it knows.
+CAUSEWAY_DEVICE void report_bad(const LowLatencyPlace& place, const char* name, bool told) {
   for (int r = 0; r < place.limits.ranks; ++r)
-    if (machine::load_relaxed_sys(place.operation.outcome + r) == kBad)
+    if (machine::load_relaxed_sys(place.operation.outcome + r) == kBad && !(told && r == place.view().pe))
       misuse(place.world, name, "a rank gave bad arguments or indices that are no experts (rank, ranks)", r,
              place.limits.ranks);
 }
@@ -332,19 +332,35 @@ class Targets {
   int topk_ = 0;
 };
 
-/// Sets, clears (rank -1: all) or reads the mask.
+/// Sets, clears (rank -1: all) or reads the mask. By one thread.
 struct MaskKernel {
-  uint32_t* mask;
-  int ranks, rank;
+  LowLatencyPlace place;
+  int rank;
   uint32_t value;
   int32_t* out;  // not null: read
   CAUSEWAY_DEVICE void operator()() const {
-    for (int r = 0; r < ranks; ++r) {
+    for (int r = 0; r < place.limits.ranks; ++r) {
       if (out)
-        out[r] = mask[r] != 0;
+        out[r] = place.masked(r);
       else if (rank < 0 || r == rank)
-        machine::store_relaxed_sys(mask + r, value);
+        set(r);
     }
+  }
+
+ private:
+  /// A rank that is taken back gets the credits of the operations in which it was masked, else its sends would wait for them.
+  CAUSEWAY_DEVICE void set(int r) const {
+    if (value == 0 && place.masked(r)) {
+      machine::fence_acq_rel_sys();
+      for (const Kind kind : {kDispatch, kCombine})
+        for (int block = 0; block < place.limits.blocks; ++block) {
+          const uint64_t last = place.operations[size_t(kind) * size_t(place.limits.blocks) + size_t(block)];
+          const size_t word = size_t(place.view().pe) * size_t(place.limits.blocks) + size_t(block);
+          for (uint64_t n = last; n > 0 && n + 2 > last; --n)
+            machine::store_relaxed_sys(place.of_rank(place.done(kind, n) + word, r), n);
+        }
+    }
+    machine::store_relaxed_sys(place.mask + r, value);
   }
 };
 

@@ -115,7 +115,7 @@ struct LowLatencySum {
     const Lanes lanes{};
     const LowLatencyPlaces& places = place.places;
     detail::wait_for_flags(place, group, kCombine, n, nullptr);
-    if (machine::block_in_grid() == 0 && leads(group)) detail::report_bad(place, "low_latency_combine");
+    if (machine::block_in_grid() == 0 && leads(group)) detail::report_bad(place, "low_latency_combine", out == nullptr);
     const Parts parts(tokens);
     for (int unit = worker(); out && unit < parts.units(tokens); unit += workers())
       sum_up(lanes, places, n, parts.row(unit), parts.of(hidden / 8, unit));

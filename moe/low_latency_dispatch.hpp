@@ -174,7 +174,7 @@ struct LowLatencyReceive {
     const KernelGroup group{};
     const LowLatencyPlaces& places = place.places;
     detail::wait_for_flags(place, group, kDispatch, n, wait_ns);
-    if (machine::block_in_grid() == 0 && leads(group)) detail::report_bad(place, "low_latency_dispatch");
+    if (machine::block_in_grid() == 0 && leads(group)) detail::report_bad(place, "low_latency_dispatch", x == nullptr);
     if (x) find_begins(group, places, n);
     const int messages = place.rows.value();
     const Parts parts(messages);

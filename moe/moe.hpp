@@ -8,8 +8,9 @@
 //
 // Errors are exceptions (std::exception) whose text names the argument, its value and what is accepted. A rank whose arguments
 // are bad still takes part, with no token, so that no other rank waits for it: a dispatch that waits on the host throws on all
-// ranks, and an operation that does not throws at once on the rank that is wrong and in the next call (or check) on the others,
-// naming that rank.
+// ranks, and an operation that does not throws at once on the rank that is wrong and in a later call (or check) on the others,
+// naming that rank. A call that throws for an earlier one is done nevertheless: what it was given is in use until its stream is
+// through. A rank that a dispatch has left without a handle takes part in what the others do with theirs by no_handle().
 #pragma once
 #include <causeway/moe/sizes.hpp>
 #include <cuda_bf16.h>
@@ -115,7 +116,8 @@ class __attribute__((visibility("default"))) Buffer {
   [[nodiscard]] int rank() const;
   [[nodiscard]] int ranks() const;
   [[nodiscard]] int node_ranks() const;
-  /// Bytes of symmetric memory that a buffer with these options takes on each of `ranks` ranks.
+  /// Bytes of symmetric memory that a buffer with these options takes on each of `ranks` ranks. node_ranks 0: the job's nodes,
+  /// if it has been joined and has as many PEs; else one node.
   [[nodiscard]] static size_t size_hint(const BufferOptions&, int ranks);
   /// Waits for the stream, and throws what an operation on it has reported.
   void check(cudaStream_t);
@@ -141,6 +143,8 @@ class __attribute__((visibility("default"))) Buffer {
   /// Memory [recv_tokens_max, hidden] in the buffer: results written there need no copy when they are given to combine. It may
   /// be written from a dispatch on, once: after a combine other ranks still read it, until the next dispatch.
   [[nodiscard]] void* combine_input() const;
+  /// A handle of no dispatch, good for the buffer's life: dispatch_again and combine take part with it, and throw.
+  [[nodiscard]] const Handle& no_handle() const;
 
   // ---- low latency: every token straight to its experts' ranks; no host wait, and CUDA graphs may capture it. All ranks use
   // experts_max experts. At most two dispatches (and two combines) may have been sent whose receive has not been queued.
@@ -155,7 +159,10 @@ class __attribute__((visibility("default"))) Buffer {
   /// rounds once; the ranks' sums are added in the order of ranks, in float, and rounded once.
   void low_latency_combine(const void* x, const int64_t* topk_idx, const float* topk_weights, const LowLatencyHandle&,
                            void* out, cudaStream_t, ReceiveHook* hook = nullptr);
-  /// A masked rank is neither sent to nor waited for in low-latency mode, and adds nothing.
+  /// The same for low_latency_combine.
+  [[nodiscard]] const LowLatencyHandle& no_low_latency_handle() const;
+  /// A masked rank is neither sent to nor waited for in low-latency mode, and adds nothing. Two ranks that have masked each other
+  /// take each other back when neither has a receive to come, and both have called as many operations: these are counted.
   void set_masked(int rank, bool masked, cudaStream_t);
   /// mask: [ranks], 1 for a masked rank.
   void query_mask(int32_t* mask, cudaStream_t) const;

@@ -209,9 +209,33 @@ struct ConcludeKernel {
     for (int r = int(group.rank()); r < team.pes; r += int(group.size()))
       machine::store_peer(place.of_rank(place.verdicts() + team.pe, r), ails);
     sync(place.world, "moe", group, team);
-    if (!leads(group)) return;
+    if (!leads(group) || ails != 0) return;  // the caller knows, or the hop before has told it
     for (int r = 0; r < team.pes; ++r)
-      if (place.verdicts()[r] != 0 && verdict == 0) return report_verdict(place.world, "moe", place.verdicts()[r]);
+      if (place.verdicts()[r] != 0) return report_verdict(place.world, "moe", place.verdicts()[r]);
+  }
+};
+
+/// After the hop inside the node the ranks of the other nodes learn what ails it. By one group.
+struct SpreadKernel {
+  Place place;            // across nodes
+  const int32_t* inside;  // verdict of the hop inside the caller's node
+  Counted* counted;       // of the hop across nodes
+  bool report;            // as of ExchangeKernel
+  CAUSEWAY_DEVICE void operator()() const {
+    const KernelGroup group{};
+    const TeamView& team = place.view();
+    const int32_t own = *inside;
+    for (int r = int(group.rank()); r < team.pes; r += int(group.size()))
+      machine::store_peer(place.of_rank(place.verdicts() + team.pe, r), own);
+    sync(place.world, "moe dispatch", group, team);
+    if (!leads(group) || own != 0) return;
+    for (int r = 0; r < team.pes; ++r) {
+      const int32_t ails = place.verdicts()[r];
+      if (ails == 0) continue;
+      counted->verdict = ails;
+      if (report) report_verdict(place.world, "moe dispatch_worst_case", ails);
+      return;
+    }
   }
 };
 

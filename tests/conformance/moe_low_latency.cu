@@ -108,7 +108,6 @@ class Run {
   void finish_dispatch() {
     hook(suite.stream);
     suite.synchronize();
-    ++dispatches;
     check_received();
   }
   void start_combine() { buffer.low_latency_combine(results, idx, weights, *handle, out, suite.stream, &hook); }
@@ -126,7 +125,6 @@ class Run {
     handle =
         buffer.low_latency_dispatch(x, idx, c.tokens[size_t(suite.me)], c.hidden, c.topk, c.cast, got, suite.stream);
     suite.synchronize();
-    ++dispatches;
     check_received();
     buffer.low_latency_combine(results, idx, weights, *handle, out, suite.stream);
     suite.synchronize();
@@ -183,7 +181,8 @@ class Run {
         suite.equal(ranges[size_t(e * suite.pes + rank)], int64_t(begin) << 32 | int64_t(row - begin), "a rank's rows");
       }
       suite.equal(counts[size_t(e)], row, "rows of an expert");
-      suite.equal(totals[size_t(e)], row * dispatches, "rows of an expert so far");
+      received[e] += row;
+      suite.equal(totals[size_t(e)], received[e], "rows of an expert so far");
     }
     copy(results, back.data(), back.size() * 2, suite.stream);
   }
@@ -239,7 +238,7 @@ class Run {
   int64_t* idx;
   float* weights;
   size_t rows;
-  size_t dispatches = 0;
+  size_t received[kExpertsPerRank] = {};  // by own expert, in all dispatches
   int exponent_ = 0;
   LowLatencyOutput got;
   std::shared_ptr<causeway::moe::LowLatencyHandle> handle;
@@ -278,13 +277,17 @@ void run_graph(Suite& suite, Buffer& buffer, Random& random) {
   CHECK(cudaStreamEndCapture(suite.stream, &graph));
   CHECK(cudaGraphInstantiate(&exec, graph, 0));
   for (int replay = random.between(1, 4); replay > 0; --replay) {
+    const bool inside = random.chance(50);  // between the send and the receive of another operation
+    if (inside) between.start_dispatch();
     CHECK(cudaMemsetAsync(run.out, 0xff, size_t(tokens) * size_t(c.hidden) * 2, suite.stream));
     CHECK(cudaGraphLaunch(exec, suite.stream));
     suite.synchronize();
-    ++run.dispatches;
     run.check_received();
     run.check_sums();
-    if (random.chance(50)) between.dispatch_and_combine(random.chance(50));
+    if (inside)
+      between.finish_dispatch();
+    else if (random.chance(50))
+      between.dispatch_and_combine(random.chance(50));
   }
   CHECK(cudaGraphExecDestroy(exec));
   CHECK(cudaGraphDestroy(graph));
@@ -320,9 +323,40 @@ void run_errors(Suite& suite, Buffer& buffer, Random& random) {
   }
   suite.synchronize();
   if (text.empty()) suite.wrong("bad arguments (%d) of rank %d: no exception", what, culprit);
-  try {  // (what is reported twice is not the next case's)
+  try {  // each rank has been told once
     buffer.check(suite.stream);
-  } catch (const std::exception&) {
+  } catch (const std::exception& error) {
+    suite.wrong("bad arguments (%d) of rank %d: a second exception: %s", what, culprit, error.what());
+  }
+}
+
+/// Each rank masks another and is masked by it for some operations; then they take each other back.
+void run_taken_back(Suite& suite, Random& random) {
+  if (suite.pes < 2) return;
+  BufferOptions options;
+  options.hidden_max = kHiddenMax, options.topk_max = kTopkMax, options.experts_max = kExpertsPerRank * suite.pes;
+  options.recv_tokens_max = 16, options.low_latency_tokens_max = kTokensMax, options.low_latency_blocks = 4;
+  Buffer buffer(options);
+  const int apart = random.between(1, suite.pes - 1);  // ranks below it and the others do not know each other
+  const Case c = draw_case(suite, random);
+  const auto others = [&](bool masked) {
+    for (int r = 0; r < suite.pes; ++r)
+      if ((r < apart) != (suite.me < apart)) buffer.set_masked(r, masked, suite.stream);
+  };
+  Run run(suite, buffer, c);
+  for (int round = random.between(1, 2); round > 0; --round) {
+    for (int again = random.between(0, 2); again > 0; --again) run.dispatch_and_combine(again == 1);
+    suite.synchronize();
+    nvshmem_barrier_all();
+    others(true);
+    run.dead.assign(size_t(suite.pes), false);
+    for (int r = 0; r < suite.pes; ++r) run.dead[size_t(r)] = (r < apart) != (suite.me < apart);
+    for (int again = random.between(1, 4); again > 0; --again) run.dispatch_and_combine(again == 1);
+    suite.synchronize();
+    nvshmem_barrier_all();
+    others(false);
+    run.dead.clear();
+    for (int again = random.between(1, 4); again > 0; --again) run.dispatch_and_combine(again == 1);
   }
 }
 
@@ -387,5 +421,7 @@ int main(int argc, char** argv) {
   }
   suite.family("moe.low latency, masked", (suite.cases + 9) / 10,
                [&](Random& random, int number) { run_masked(suite, random, number); });
+  suite.family("moe.low latency, taken back", (suite.cases + 9) / 10,
+               [&](Random& random, int) { run_taken_back(suite, random); });
   return suite.finish();
 }

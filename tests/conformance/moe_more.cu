@@ -137,6 +137,79 @@ void run_too_many(Suite& suite, int node_ranks) {
   }
 }
 
+/// A node's ranks take what comes from the other nodes, but one of them not what then comes inside the node: the ranks of the
+/// other nodes are told too.
+void run_too_many_inside(Suite& suite, int node_ranks) {
+  if (node_ranks == 1 || node_ranks == suite.pes) return;
+  BufferOptions options;
+  options.hidden_max = 128, options.topk_max = 1, options.experts_max = suite.pes, options.node_ranks = node_ranks;
+  options.recv_tokens_max = 3 * suite.pes - 1;
+  Buffer buffer(options);
+  Device<char> x(3 * 128 * 2);
+  Device<int64_t> topk(3);
+  const int64_t idx[3] = {suite.pes - 1, suite.pes - 1, suite.pes - 1};
+  copy(topk.data, idx, sizeof idx, suite.stream);
+  const Tokens in{x.data, nullptr, topk.data, nullptr, 3, 128, 1, suite.pes};
+  for (const bool waits : {true, false}) {
+    std::string text;
+    try {
+      if (waits)
+        (void)buffer.dispatch(in, 1, suite.stream);
+      else
+        (void)buffer.dispatch_worst_case(in, suite.stream);
+      buffer.check(suite.stream);
+    } catch (const std::exception& error) {
+      text = error.what();
+    }
+    suite.synchronize();
+    if (text.find(waits ? "recv_tokens_max" : "has room") == std::string::npos)
+      suite.wrong("too many tokens inside a node: '%s'", text.c_str());
+    nvshmem_barrier_all();
+  }
+}
+
+/// One rank's bad call without a host wait: each rank throws once, and all that follows is well, without a check in between.
+void run_one_error(Suite& suite, Buffer& buffer, Random& random) {
+  const int culprit = int(random.below(uint64_t(suite.pes)));
+  constexpr int kTokens = 4, kHidden = 256;
+  Device<char> x(kTokens * kHidden * 2), out(kTokens * kHidden * 2);
+  Device<int64_t> topk(kTokens);
+  const int64_t idx[kTokens] = {0, -1, int64_t(suite.pes - 1), 0};
+  copy(topk.data, idx, sizeof idx, suite.stream);
+  Tokens in{x.data, nullptr, topk.data, nullptr, kTokens, kHidden, 1, suite.pes};
+  int thrown = 0;
+  Received got;
+  const auto guarded = [&](auto call) {
+    try {
+      call();
+    } catch (const std::exception&) {
+      ++thrown;
+    }
+  };
+  const auto combine = [&] {
+    Results results;
+    results.x = buffer.combine_input();
+    const causeway::moe::Handle* handle = got.handle.get();
+    buffer.combine(results, handle ? *handle : buffer.no_handle(), out.data, nullptr, suite.stream);
+  };
+  in.topk = suite.me == culprit ? kTopkMax + 1 : 1;
+  guarded([&] { got = buffer.dispatch_worst_case(in, suite.stream); });
+  suite.synchronize();
+  nvshmem_barrier_all();  // (what is reported is there: a rank throws once, now or below)
+  in.topk = 1;
+  for (int again = 0; again < 3; ++again) {
+    guarded([&] { got = buffer.dispatch_worst_case(in, suite.stream); });
+    guarded(combine);
+  }
+  suite.equal(thrown, 1, "exceptions after one bad call");
+  // A rank without a handle: it and the others throw.
+  if (suite.me == culprit) got.handle.reset();
+  thrown = 0;
+  guarded(combine);
+  guarded([&] { buffer.check(suite.stream); });
+  suite.equal(thrown, 1, "exceptions after a combine without a handle");
+}
+
 /// Tokens that name one expert twice are more than it has room for: its rank is told, and gets as many as there is room.
 void run_named_twice(Suite& suite) {
   constexpr int kTokens = 8, kHidden = 128;
@@ -177,8 +250,10 @@ int main(int argc, char** argv) {
     family("graphs", (cases + 4) / 5, run_graph);
     family("errors", cases, run_errors);
     family("later errors", cases, run_later_errors);
+    family("one error", (cases + 2) / 3, run_one_error);
     family("after errors", (cases + 2) / 3, run_case);
     run_too_many(suite, buffer.node_ranks());
+    run_too_many_inside(suite, buffer.node_ranks());
   });
   suite.family("moe, an expert named twice", 1, [&](Random&, int) { run_named_twice(suite); });
   return suite.finish();
