@@ -249,7 +249,8 @@ const Handle& Buffer::no_handle() const { return *implementation_->no_handle; }
 size_t Buffer::size_hint(const BufferOptions& options, int ranks) {
   check_range("ranks", ranks, 1, 1 << 20, "ranks of the buffer");
   check_options(options, ranks);
-  const int node_ranks = options.node_ranks > 0 ? options.node_ranks : node_ranks_of_job(ranks), nodes = ranks / node_ranks;
+  const int node_ranks = options.node_ranks > 0 ? options.node_ranks : node_ranks_of_job(ranks),
+            nodes = ranks / node_ranks;
   const int node_experts = (options.experts_max + nodes - 1) / nodes;
   size_t bytes = hop_places(limits_of(options, node_ranks, node_experts)).bytes;
   if (nodes > 1) bytes += hop_places(limits_of(options, nodes, options.experts_max)).bytes;

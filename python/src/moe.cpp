@@ -44,6 +44,12 @@ class Register {
   std::vector<std::weak_ptr<Held<T>>> all_;
 };
 
+/// A handle that is the buffer's own.
+template <class T>
+std::shared_ptr<Held<std::shared_ptr<T>>> of_buffer(const T& handle) {
+  return std::make_shared<Held<std::shared_ptr<T>>>(Held<std::shared_ptr<T>>{{const_cast<T*>(&handle), [](T*) {}}});
+}
+
 class Buffer {
  public:
   explicit Buffer(const moe::BufferOptions& options)
@@ -62,6 +68,11 @@ class Buffer {
   [[nodiscard]] moe::Buffer& get() const {
     if (!buffer_) fail_gone("the call");
     return *buffer_;
+  }
+
+  [[nodiscard]] std::shared_ptr<DispatchHandle> no_handle() const { return of_buffer(get().no_handle()); }
+  [[nodiscard]] std::shared_ptr<LowLatencyHandle> no_low_latency_handle() const {
+    return of_buffer(get().no_low_latency_handle());
   }
 
   nb::tuple dispatch(const moe::Tokens& tokens, int alignment, Address stream, int worst_rows) {
@@ -211,6 +222,8 @@ void add_moe(nb::module_& module) {
       .def_prop_ro("ranks", [](const Buffer& buffer) { return buffer.get().ranks(); })
       .def_prop_ro("node_ranks", [](const Buffer& buffer) { return buffer.get().node_ranks(); })
       .def("check", [](Buffer& buffer, Address stream) { call([&] { buffer.get().check(as_stream(stream)); }); })
+      .def("no_handle", [](const Buffer& buffer) { return buffer.no_handle(); })
+      .def("no_low_latency_handle", [](const Buffer& buffer) { return buffer.no_low_latency_handle(); })
       .def("dispatch_layout", &dispatch_layout)
       .def("dispatch", &dispatch)
       .def("dispatch_again", &Buffer::dispatch_again)

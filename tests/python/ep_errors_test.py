@@ -79,7 +79,19 @@ def arguments(me: int, pes: int, buffer: Buffer, experts: int) -> None:
             ("topk_idx .*has an entry", lambda: buffer.dispatch(x, topk_idx=np.full((TOKENS, TOPK), experts, np.int64))),
             ("topk_idx .*has an entry", lambda: buffer.dispatch(x, topk_idx=np.full((TOKENS, TOPK), -2, np.int64))),
             ("num_worst_tokens is 1000: must be 0 to 40", lambda: buffer.dispatch(x, topk_idx=idx, num_worst_tokens=1000)),
-            ("expert_alignment is 0", lambda: buffer.dispatch(x, topk_idx=idx, expert_alignment=0)),
+            ("expert_alignment is 0: must be 1", lambda: buffer.dispatch(x, topk_idx=idx, expert_alignment=0)),
+            ("expert_alignment is 2147483648: must be", lambda: buffer.dispatch(x, topk_idx=idx, expert_alignment=2**31)),
+            ("expert_alignment is a float: must be", lambda: buffer.dispatch(x, topk_idx=idx, expert_alignment=1.5)),
+            ("num_worst_tokens is a NoneType: must be", lambda: buffer.dispatch(x, topk_idx=idx, num_worst_tokens=None)),
+            (r"num_tokens_per_rank has the shape \[3[0-9]\]",
+             lambda: buffer.dispatch(x, topk_idx=idx, num_tokens_per_rank=np.zeros(pes + 30, np.int32))),
+            ("is_token_in_rank has elements of int32: must be of bool",
+             lambda: buffer.dispatch(x, topk_idx=idx, is_token_in_rank=np.zeros((TOKENS, pes), np.int32))),
+            ("num_tokens_per_rdma_rank has the shape",
+             lambda: buffer.internode_dispatch(x, topk_idx=idx, num_tokens_per_rdma_rank=np.zeros(9, np.int32))),
+            ("config is a int", lambda: buffer.dispatch(x, topk_idx=idx, config=3)),
+            ("num_experts is 0: must be", lambda: buffer.get_dispatch_layout(idx, 0)),
+            ("num_experts is a str: must be", lambda: buffer.get_dispatch_layout(idx, "8")),
             ("allocate_on_comm_stream is True", lambda: buffer.dispatch(x, topk_idx=idx, allocate_on_comm_stream=True)),
             ("handle is a int", lambda: buffer.dispatch(x, handle=3)),
             ("handle is a tuple", lambda: buffer.combine(x, ())),
@@ -118,6 +130,25 @@ def one_rank_is_wrong(me: int, pes: int, buffer: Buffer, experts: int) -> None:
     works(buffer, experts)
 
 
+def without_a_handle(me: int, pes: int, experts: int) -> None:
+    """A rank that no dispatch has given a handle takes part in what the others do with theirs."""
+    buffer = Buffer(hidden=HIDDEN, num_topk=TOPK, num_experts=experts, num_max_recv_tokens=RECEIVED)
+    x, idx, bad = bf16(TOKENS, HIDDEN), routes(experts), me == pes - 1
+    raises(ValueError, "handle is a NoneType", lambda: buffer.combine(x, None))
+    handle = None
+    if bad:
+        raises(ValueError, "x has elements", lambda: buffer.dispatch(idx, topk_idx=idx, num_worst_tokens=RECEIVED))
+    else:
+        raises(RuntimeError, "rank", lambda: buffer.dispatch(x, topk_idx=idx, num_worst_tokens=RECEIVED))
+    raises(ValueError, "handle is a NoneType", lambda: buffer.combine(x, handle))
+    recv_x, _, _, _, handle, _ = buffer.dispatch(x, topk_idx=idx)
+    raises(ValueError if bad else RuntimeError, "handle is a NoneType" if bad else "rank",
+           lambda: buffer.internode_combine(recv_x, None if bad else handle))
+    buffer.internode_combine(recv_x, handle)
+    works(buffer, experts)
+    buffer.destroy()
+
+
 def low_latency(me: int, pes: int, experts: int) -> None:
     buffer = Buffer(hidden=512, num_topk=TOPK, num_experts=experts, low_latency_mode=True,
                     num_max_dispatch_tokens_per_rank=TOKENS)
@@ -147,6 +178,10 @@ def low_latency(me: int, pes: int, experts: int) -> None:
                                                 combine_wait_recv_cost_stats=np.zeros(pes, np.int64))),
             ("x has the shape", lambda: buffer.low_latency_combine(rows[:, 1:].copy(), idx, weights, handle)),
             ("out has the shape", lambda: buffer.low_latency_combine(rows, idx, weights, handle, out=bf16(1, HIDDEN))),
+            (r"topk_idx has the shape \[7, 2\].*\[8, 2\]",
+             lambda: buffer.low_latency_combine(rows, idx[:7], weights[:7], handle)),
+            (r"topk_idx has the shape \[8, 1\]",
+             lambda: buffer.low_latency_combine(rows, idx[:, :1].copy(), weights[:, :1].copy(), handle)),
             ("handle is a tuple", lambda: buffer.low_latency_combine(rows, idx, weights, tuple(handle)))):
         raises(ValueError, pattern, call)
     buffer.low_latency_combine(rows, idx, weights, handle)
@@ -209,6 +244,7 @@ def body() -> None:
     works(buffer, experts)
     arguments(me, pes, buffer, experts)
     one_rank_is_wrong(me, pes, buffer, experts)
+    without_a_handle(me, pes, experts)
     low_latency(me, pes, experts)
     if pes > 1:
         absent_rank(me, pes)

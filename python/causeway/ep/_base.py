@@ -1,5 +1,6 @@
 """What the modes of the buffer share: its native part, the communication stream, and checks of tensors."""
 import contextlib
+import operator
 import sys
 from typing import Any, Callable, Iterator, List, Optional, Sequence, Tuple
 
@@ -20,9 +21,6 @@ class BufferBase:
 
     def __init__(self) -> None:
         self._comm_stream = Stream()
-        # A handle of each mode: calls that are refused for their handle take part with it. (Who has none, has peers without.)
-        self._last_handle: Any = None
-        self._last_low_latency_handle: Any = None
         self._in_flight: List[Tuple[Event, Tuple[Any, ...]]] = []
 
     # ---- where a call runs
@@ -38,8 +36,14 @@ class BufferBase:
             self._comm_stream.wait_event(Event().record())
         return self._comm_stream.cuda_stream
 
-    def _end(self, async_finish: bool, tensors: Sequence[Any]) -> EventOverlap:
-        """The current stream waits for the communication stream, or with async_finish is given the event to wait for."""
+    def _end(self, async_finish: bool, tensors: Sequence[Any], on_comm_stream: bool = False) -> EventOverlap:
+        """The current stream waits for the communication stream, or with async_finish is given the event to wait for.
+        on_comm_stream: tensors were allocated there, so their memory must not be given out again before the current stream is
+        through with them either."""
+        if on_comm_stream and not on_cpu:
+            for tensor in tensors:
+                if hasattr(tensor, "record_stream"):
+                    tensor.record_stream(sys.modules["torch"].cuda.current_stream())
         if async_finish:
             event = Event().record(self._comm_stream)
             kept = tuple(tensor for tensor in tensors if tensor is not None)
@@ -96,26 +100,38 @@ class BufferBase:
         then learn of it instead of waiting."""
         try:
             yield
-        except (ValueError, RuntimeError):
+        except Exception:
             with contextlib.suppress(ValueError, RuntimeError), self._failing():
                 take_part()
             raise
 
     @contextlib.contextmanager
     def _failing(self) -> Iterator[None]:
-        """Around a call of the library. If it fails, what the others have reported of the same call goes with it: it must not be
-        taken for a fault of the next one."""
+        """Around a call of the library. On the CPU machine, if it fails, what the others have reported of the same call goes with
+        it: it must not be taken for a fault of the next one."""
         try:
             yield
-        except (ValueError, RuntimeError):
-            with contextlib.suppress(ValueError, RuntimeError):
-                self._native.check(self._comm_stream.cuda_stream)
+        except Exception:
+            if on_cpu:
+                with contextlib.suppress(ValueError, RuntimeError):
+                    self._native.check(self._comm_stream.cuda_stream)
             raise
 
 
 def check_allocation(previous_event: Optional[EventOverlap], async_finish: bool, allocate_on_comm_stream: bool) -> None:
     if allocate_on_comm_stream and (getattr(previous_event, "event", None) is None or not async_finish):
         raise ValueError("allocate_on_comm_stream is True: previous_event and async_finish must be given with it")
+
+
+def integer(given: Any, argument: str, low: int, high: int, meaning: str) -> int:
+    """An int that has been checked."""
+    try:
+        value = operator.index(given)
+    except TypeError:
+        raise ValueError(f"{argument} is a {type(given).__name__}: must be an int, {low} to {high} ({meaning})") from None
+    if not low <= value <= high:
+        raise ValueError(f"{argument} is {value}: must be {low} to {high} ({meaning})")
+    return value
 
 
 def tensor(given: Any, argument: str, dtypes: Sequence[str], shape: Sequence[Any], meaning: str) -> Memory:

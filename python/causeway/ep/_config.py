@@ -1,8 +1,10 @@
 """How large a buffer is: what its user says exactly, what size hints were asked for, and bytes."""
+import os
 from dataclasses import dataclass, fields
 from typing import Any, Dict, Optional, Tuple, TypeVar
 
 from .._machine import native
+from .._world import is_initialized
 
 _BLOCK = 128  # elements that share a scale: hidden is a multiple
 # What the size hint of a Config provides for: tokens of a rank, and ranks that send all of theirs to one.
@@ -39,6 +41,13 @@ def _check_at_least(argument: str, value: int, least: int) -> None:
         raise ValueError(f"{argument} is {value}: must be at least {least}")
 
 
+def _node_ranks_to_come(ranks: int) -> int:
+    """Ranks of a node in a job that has not been joined yet, as torchrun tells. 0: as the library knows, else one node."""
+    told = os.environ.get("LOCAL_WORLD_SIZE", "")
+    here = int(told) if told.isdigit() and not is_initialized() else 0
+    return here if 0 < here <= ranks and ranks % here == 0 else 0
+
+
 class Config:
     """DeepEP's tuning numbers. They are accepted and kept; the number of blocks that move tokens is the buffer's
     (`Buffer.set_num_sms` before it is made), and chunk sizes have no counterpart."""
@@ -55,13 +64,14 @@ class Config:
         """Bytes for num_nvl_bytes, enough for 4096 tokens from each of `num_ranks` ranks (at most 16) to one rank.
 
         hidden_bytes: of a token's elements, 2 each. A Buffer that is made of these bytes without hidden= takes the hidden that
-        was asked for here. For other numbers of tokens give the Buffer num_max_recv_tokens=.
+        was asked for here. For other numbers of tokens give the Buffer num_max_recv_tokens=. Between nodes a token lies in the
+        memory of two hops; how many nodes there are is known in a job that has been joined, or under torchrun.
         """
         _check_at_least("hidden_bytes", hidden_bytes, 1)
         _check_at_least("num_ranks", num_ranks, 1)
         hidden = _round_up((hidden_bytes + 1) // 2, _BLOCK)
         limits = Limits(hidden=hidden, experts=_round_up(_DEFAULT_EXPERTS, num_ranks),
-                        recv_tokens=_HINT_TOKENS * min(num_ranks, _HINT_RANKS))
+                        recv_tokens=_HINT_TOKENS * min(num_ranks, _HINT_RANKS), node_ranks=_node_ranks_to_come(num_ranks))
         return _remember(_asked, limits.bytes(num_ranks), hidden)
 
     def get_rdma_buffer_size_hint(self, hidden_bytes: int, num_ranks: int) -> int:

@@ -3,7 +3,7 @@ from typing import Any, Callable, Optional, Tuple, Union
 
 from .._arrays import Memory, describe, transposed
 from .._machine import native, on_cpu
-from ._base import BufferBase, address, new, optional_tensor, tensor
+from ._base import BufferBase, address, integer, new, optional_tensor, tensor
 from ._config import low_latency_hint
 from ._events import EventOverlap
 
@@ -17,6 +17,7 @@ class LowLatencyHandle(tuple):
     first row of that source << 32 | its number of rows.
     """
     native: Any
+    routes: Tuple[int, ...]  # the shape of the dispatch's topk_idx
 
 
 Hook = Optional[Callable[[], None]]
@@ -89,7 +90,7 @@ class LowLatencyMode(BufferBase):
                                                                     cast, recv_x_at, scales_at, count_at, source_at, ranges_at,
                                                                     address(total), waits, queue, return_recv_hook)
         handle = LowLatencyHandle((source, ranges, num_max_dispatch_tokens_per_rank, hidden, num_experts))
-        handle.native = self._last_low_latency_handle = native_handle
+        handle.native, handle.routes = native_handle, idx.shape
         kept = (x, topk_idx, recv_x, scales, count, source, ranges, cumulative_local_expert_recv_stats,
                 dispatch_wait_recv_cost_stats)
         event, receive = self._finish(async_finish, hook, queue, kept)
@@ -102,7 +103,8 @@ class LowLatencyMode(BufferBase):
         """Sums, for each token of the caller, its experts' rows times topk_weights. Collective.
 
         x: [own experts, ranks * tokens, hidden] of bfloat16, rows as received. topk_idx, topk_weights: [num_tokens, num_topk] of
-            int64 and float32; topk_idx as dispatched. handle: of the dispatch.
+            int64 and float32; topk_idx with the same entries as dispatched: a rank whose entry has changed to -1 is waited for.
+            handle: of the dispatch.
         zero_copy: accepted: rows are sent from where they are in any case.
         out: [num_tokens, hidden] of bfloat16 for the result; None: a new tensor.
         return_recv_hook, async_finish: as for low_latency_dispatch().
@@ -111,7 +113,7 @@ class LowLatencyMode(BufferBase):
         Returns (combined [num_tokens, hidden] bfloat16, event, hook). Sums are in float32 in a fixed order and rounded at most
         twice: the same bits in every run. Errors as of low_latency_dispatch().
         """
-        with self._refusing(lambda: self._native.low_latency_combine(8, 0, 0, self._last_low_latency_handle, 8,
+        with self._refusing(lambda: self._native.low_latency_combine(8, 0, 0, self._native.no_low_latency_handle(), 8,
                                                                      self._comm_stream.cuda_stream, False)):
             if not isinstance(handle, LowLatencyHandle):
                 raise ValueError(f"handle is a {type(handle).__name__}: must be what low_latency_dispatch() has returned")
@@ -122,7 +124,7 @@ class LowLatencyMode(BufferBase):
                 raise ValueError("combine_wait_recv_cost_stats is given: not supported, must be None")
             self._check_finish(async_finish, return_recv_hook)
             data = tensor(x, "x", [_BF16], (own, self.group_size * handle[2], hidden), "[own experts, ranks * tokens, hidden]")
-            idx = tensor(topk_idx, "topk_idx", ["int64"], (None, None), "[num_tokens, num_topk]")
+            idx = tensor(topk_idx, "topk_idx", ["int64"], handle.routes, "[num_tokens, num_topk] as dispatched")
             weights = tensor(topk_weights, "topk_weights", ["float32"], idx.shape, "[num_tokens, num_topk]")
             queue = self._queue(async_finish)
             if out is None:
@@ -142,9 +144,10 @@ class LowLatencyMode(BufferBase):
         return new(library, [self.limits.experts // self.group_size, self.group_size * handle[2], handle[3]], _BF16)[0]
 
     def low_latency_update_mask_buffer(self, rank_to_mask: int, mask: bool = False) -> None:
-        """Masks a rank, or takes it back: a masked one is neither sent to nor waited for, and adds nothing. Not collective."""
-        if not 0 <= rank_to_mask < self.group_size:
-            raise ValueError(f"rank_to_mask is {rank_to_mask}: must be 0 to {self.group_size - 1}")
+        """Masks a rank, or takes it back: a masked one is neither sent to nor waited for, and adds nothing. Not collective, but two
+        ranks that have masked each other both take the other back, when no receive is to come and both have made as many
+        calls."""
+        rank_to_mask = integer(rank_to_mask, "rank_to_mask", 0, self.group_size - 1, "ranks")
         queue = self._begin(None)
         self._native.set_masked(rank_to_mask, bool(mask), queue)
         self._end(False, ())

@@ -3,7 +3,7 @@ from typing import Any, List, Optional, Tuple, Union
 
 from .._arrays import Memory, describe
 from .._machine import native
-from ._base import BufferBase, address, check_allocation, new, optional_tensor, tensor
+from ._base import BufferBase, address, check_allocation, integer, new, optional_tensor, tensor
 from ._config import Config
 from ._events import EventOverlap
 
@@ -28,6 +28,11 @@ class DispatchHandle:
 def _check_handle(handle: Any) -> None:
     if not isinstance(handle, DispatchHandle):
         raise ValueError(f"handle is a {type(handle).__name__}: must be what dispatch() has returned")
+
+
+def _check_config(config: Any) -> None:
+    if config is not None and not isinstance(config, Config):
+        raise ValueError(f"config is a {type(config).__name__}: must be a causeway.ep.Config, or None")
 
 
 class _Input:
@@ -64,18 +69,19 @@ class ThroughputMode(BufferBase):
         num_tokens_per_expert [num_experts] int32, is_token_in_rank [num_tokens, ranks] bool, event).
         """
         check_allocation(previous_event, async_finish, allocate_on_comm_stream)
+        num_experts = integer(num_experts, "num_experts", self.group_size, self.limits.experts, "the ranks to the buffer's")
         idx = tensor(topk_idx, "topk_idx", ["int64"], (None, None), "[num_tokens, num_topk]")
-        ranks, nodes = self.group_size, self.group_size // self._native.node_ranks
+        ranks, nodes = self.group_size, self._nodes()
         comm = self._begin(previous_event)
         with self._allocating(allocate_on_comm_stream):
             per_rank, per_rank_at = new(idx.library, [ranks], "int32")
             per_node, per_node_at = new(idx.library, [nodes], "int32") if nodes > 1 else (None, 0)
-            per_expert, per_expert_at = new(idx.library, [max(num_experts, 0)], "int32")
+            per_expert, per_expert_at = new(idx.library, [num_experts], "int32")
             in_rank, in_rank_at = new(idx.library, [idx.shape[0], ranks], "bool")
         self._native.dispatch_layout(idx.address, *idx.shape, num_experts, per_rank_at, per_node_at, per_expert_at, in_rank_at,
                                      comm)
-        return per_rank, per_node, per_expert, in_rank, self._end(async_finish,
-                                                                  (topk_idx, per_rank, per_node, per_expert, in_rank))
+        event = self._end(async_finish, (topk_idx, per_rank, per_node, per_expert, in_rank), allocate_on_comm_stream)
+        return per_rank, per_node, per_expert, in_rank, event
 
     def dispatch(self, x: Union[Any, Tuple[Any, Any]], handle: Optional[DispatchHandle] = None,
                  num_tokens_per_rank: Optional[Any] = None, num_tokens_per_rdma_rank: Optional[Any] = None,
@@ -91,7 +97,8 @@ class ThroughputMode(BufferBase):
         handle: of an earlier dispatch: the same routes again, for x alone, without a wait of the host.
         topk_idx: [num_tokens, num_topk] of int64, -1 for none; topk_weights: the same shape of float32, or None.
         num_tokens_per_expert: of get_dispatch_layout; only its length, the number of experts, is used. None: the buffer's.
-        num_tokens_per_rank, num_tokens_per_rdma_rank, is_token_in_rank, config: accepted; they follow from topk_idx.
+        num_tokens_per_rank, num_tokens_per_rdma_rank, is_token_in_rank: of get_dispatch_layout; their shapes are checked, their
+            contents not used: they follow from topk_idx. config: accepted.
         expert_alignment: what the counts in the returned list are rounded up to.
         num_worst_tokens: not 0: the host does not wait (so that a CUDA graph can capture the call), and results have so many
             rows; those that did not come are -1 in recv_topk_idx. On all ranks the same, at most the buffer's
@@ -111,7 +118,7 @@ class ThroughputMode(BufferBase):
         if handle is not None:
             return self._dispatch_again(x, handle, topk_idx, topk_weights, previous_event, async_finish,
                                         allocate_on_comm_stream)
-        worst_case = num_worst_tokens != 0
+        worst_case = num_worst_tokens not in (0, False)
         with self._refusing(lambda: self._native.dispatch(0, 0, 0, 0, -1, 128, 1, self.group_size, 1,
                                                           self._comm_stream.cuda_stream,
                                                           self.limits.recv_tokens if worst_case else 0)):
@@ -124,9 +131,11 @@ class ThroughputMode(BufferBase):
             experts = self.limits.experts
             if num_tokens_per_expert is not None:
                 experts = tensor(num_tokens_per_expert, "num_tokens_per_expert", ["int32"], (None,), "[num_experts]").shape[0]
-            if not 0 <= num_worst_tokens <= self.limits.recv_tokens:
-                raise ValueError(f"num_worst_tokens is {num_worst_tokens}: must be 0 to {self.limits.recv_tokens}, the tokens "
-                                 "that the buffer was made to receive (num_max_recv_tokens)")
+            self._check_layout(idx.shape[0], num_tokens_per_rank, num_tokens_per_rdma_rank, is_token_in_rank)
+            _check_config(config)
+            expert_alignment = integer(expert_alignment, "expert_alignment", 1, 1 << 20, "tokens")
+            num_worst_tokens = integer(num_worst_tokens, "num_worst_tokens", 0, self.limits.recv_tokens,
+                                       "the tokens that the buffer was made to receive, num_max_recv_tokens")
             comm = self._begin(previous_event, given.copied)
         with self._failing():
             rows, x_at, scales_at, idx_at, weights_at, origin_at, _, per_expert, native_handle = self._native.dispatch(
@@ -138,14 +147,14 @@ class ThroughputMode(BufferBase):
             recv_idx = self._copied(given, [rows, idx.shape[1]], "int64", 8, idx_at, comm)
             recv_weights = self._copied(given, [rows, idx.shape[1]], "float32", 4, weights_at, comm) if weights else None
             origin = self._copied(given, [rows, 2], "int32", 4, origin_at, comm)
-        self._last_handle = native_handle
         made = DispatchHandle(native_handle, given.x, idx.shape, rows, origin)
-        event = self._end(async_finish, (*tensors, topk_idx, topk_weights, recv_idx, recv_weights, origin))
+        event = self._end(async_finish, (*tensors, topk_idx, topk_weights, recv_idx, recv_weights, origin),
+                          allocate_on_comm_stream)
         return recv_x, recv_idx, recv_weights, [] if worst_case else per_expert, made, event
 
     def _dispatch_again(self, x: Any, handle: DispatchHandle, topk_idx: Any, topk_weights: Any,
                         previous_event: Optional[EventOverlap], async_finish: bool, allocate_on_comm_stream: bool) -> Any:
-        with self._refusing(lambda: self._native.dispatch_again(self._last_handle, 8, 0, self._comm_stream.cuda_stream)):
+        with self._refusing(lambda: self._native.dispatch_again(self._native.no_handle(), 8, 0, self._comm_stream.cuda_stream)):
             check_allocation(previous_event, async_finish, allocate_on_comm_stream)
             _check_handle(handle)
             if topk_idx is not None or topk_weights is not None:
@@ -156,7 +165,7 @@ class ThroughputMode(BufferBase):
             _, x_at, scales_at, *_ = self._native.dispatch_again(handle.native, given.x.address, address(given.scales), comm)
         with self._allocating(allocate_on_comm_stream):
             recv_x, tensors = self._copy_x(given, handle.num_recv_tokens, x_at, scales_at, comm)
-        return recv_x, None, None, None, None, self._end(async_finish, tensors)
+        return recv_x, None, None, None, None, self._end(async_finish, tensors, allocate_on_comm_stream)
 
     def combine(self, x: Any, handle: DispatchHandle, topk_weights: Optional[Any] = None,
                 bias: Union[Any, Tuple[Any, Any], None] = None, config: Optional[Config] = None,
@@ -175,9 +184,11 @@ class ThroughputMode(BufferBase):
         Raises ValueError for bad arguments at once on the rank that gave them, and RuntimeError on the others: in this call on
         the CPU machine, in a later one on a GPU.
         """
-        with self._refusing(lambda: self._native.combine(8, 0, 0, 0, self._last_handle, 8, 0, self._comm_stream.cuda_stream)):
+        with self._refusing(lambda: self._native.combine(8, 0, 0, 0, self._native.no_handle(), 8, 0,
+                                                         self._comm_stream.cuda_stream)):
             check_allocation(previous_event, async_finish, allocate_on_comm_stream)
             _check_handle(handle)
+            _check_config(config)
             rows, topk, tokens, hidden = handle.num_recv_tokens, handle.num_topk, handle.num_tokens, handle.hidden
             data = tensor(x, "x", [_BF16], (rows, hidden), "[received, hidden]")
             weights = optional_tensor(topk_weights, "topk_weights", ["float32"], (rows, topk), "[received, num_topk]")
@@ -193,7 +204,36 @@ class ThroughputMode(BufferBase):
         with self._failing():
             self._native.combine(data.address, address(weights), address(biases[0]), address(biases[1]), handle.native, out_at,
                                  out_weights_at, comm)
-        return out, out_weights, self._end(async_finish, (x, topk_weights, *pair, out, out_weights))
+        event = self._end(async_finish, (x, topk_weights, *pair, out, out_weights), allocate_on_comm_stream)
+        return out, out_weights, event
+
+    def internode_dispatch(self, x: Union[Any, Tuple[Any, Any]], handle: Optional[DispatchHandle] = None,
+                           num_tokens_per_rank: Optional[Any] = None, num_tokens_per_rdma_rank: Optional[Any] = None,
+                           is_token_in_rank: Optional[Any] = None, num_tokens_per_expert: Optional[Any] = None,
+                           topk_idx: Optional[Any] = None, topk_weights: Optional[Any] = None, expert_alignment: int = 1,
+                           config: Optional[Config] = None, previous_event: Optional[EventOverlap] = None,
+                           async_finish: bool = False, allocate_on_comm_stream: bool = False
+                           ) -> Tuple[Any, Optional[Any], Optional[Any], Optional[List[int]], Optional[DispatchHandle],
+                                      EventOverlap]:
+        """dispatch(), which itself knows whether there are several nodes."""
+        return self.dispatch(x, handle, num_tokens_per_rank, num_tokens_per_rdma_rank, is_token_in_rank, num_tokens_per_expert,
+                             topk_idx, topk_weights, expert_alignment, 0, config, previous_event, async_finish,
+                             allocate_on_comm_stream)
+
+    def internode_combine(self, x: Any, handle: DispatchHandle, topk_weights: Optional[Any] = None,
+                          bias: Union[Any, Tuple[Any, Any], None] = None, config: Optional[Config] = None,
+                          previous_event: Optional[EventOverlap] = None, async_finish: bool = False,
+                          allocate_on_comm_stream: bool = False) -> Tuple[Any, Optional[Any], EventOverlap]:
+        """combine(), which itself knows whether there are several nodes."""
+        return self.combine(x, handle, topk_weights, bias, config, previous_event, async_finish, allocate_on_comm_stream)
+
+    def _nodes(self) -> int:
+        return self.group_size // int(self._native.node_ranks)
+
+    def _check_layout(self, tokens: int, per_rank: Any, per_node: Any, in_rank: Any) -> None:
+        optional_tensor(per_rank, "num_tokens_per_rank", ["int32"], (self.group_size,), "[ranks]")
+        optional_tensor(per_node, "num_tokens_per_rdma_rank", ["int32"], (self._nodes(),), "[nodes]")
+        optional_tensor(in_rank, "is_token_in_rank", ["bool"], (tokens, self.group_size), "[num_tokens, ranks]")
 
     def _copy_x(self, given: _Input, rows: int, x_at: int, scales_at: int, comm: int) -> Tuple[Any, Tuple[Any, ...]]:
         """Received rows as x was given; and all tensors that the copy needs alive."""
