@@ -46,7 +46,11 @@ void fill(const UnitRegistration& unit, const DeviceWorld& world) { unit.fill(&w
 void* make_shared(size_t bytes) { return std::memset(::operator new(bytes), 0, bytes); }
 void free_shared(void* memory) { ::operator delete(memory); }
 
-void* make_device(size_t bytes) { return ::operator new(bytes, std::align_val_t{256}); }
+void* make_device(size_t bytes) {
+  void* const memory = ::operator new(bytes, std::align_val_t{256}, std::nothrow);
+  if (!memory) fail(Status::out_of_memory, "{} bytes of device memory cannot be had", bytes);
+  return memory;
+}
 void free_device(void* memory) { ::operator delete(memory, std::align_val_t{256}); }
 
 void copy_on_stream(void* to, const void* from, size_t bytes, Stream stream) {

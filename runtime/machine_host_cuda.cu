@@ -120,6 +120,10 @@ void* make_device(size_t bytes) {
   check(cudaThreadExchangeStreamCaptureMode(&mode), "allocating device memory");
   const cudaError_t status = cudaMalloc(&memory, bytes);
   check(cudaThreadExchangeStreamCaptureMode(&mode), "allocating device memory");
+  if (status == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError();  // told here
+    fail(Status::out_of_memory, "{} bytes of device memory cannot be had", bytes);
+  }
   check(status, "allocating device memory");
   return memory;
 }

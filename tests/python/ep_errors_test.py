@@ -1,6 +1,7 @@
 """Bad input to causeway.ep.Buffer: an error on every rank that is concerned, naming the argument and the limit; and all is well
 afterwards. Run as: causeway run -n 2 python tests/python/ep_errors_test.py, on the CPU machine, where all errors reach their call.
 """
+import resource
 import sys
 
 import numpy as np
@@ -24,10 +25,10 @@ def routes(experts: int, tokens: int = TOKENS):
 
 
 def works(buffer: Buffer, experts: int) -> None:
-    idx = np.tile(np.array([[0, experts - 1]], np.int64), (TOKENS, 1))
+    idx = np.tile(np.array([[0, experts - 1]], np.int64), (TOKENS, 1))[:, -buffer.limits.topk:].copy()
     recv_x, _, _, _, handle, _ = buffer.dispatch(bf16(TOKENS, HIDDEN), topk_idx=idx)
     combined, _, _ = buffer.combine(recv_x, handle)
-    ranks = len({0, (experts - 1) // (experts // buffer.group_size)})
+    ranks = len(set(idx[0] // (experts // buffer.group_size)))
     same(combined, np.full((TOKENS, HIDDEN), {1: 0x3F80, 2: 0x4000}[ranks]), "a good call after bad ones")
 
 
@@ -149,6 +150,23 @@ def without_a_handle(me: int, pes: int, experts: int) -> None:
     buffer.destroy()
 
 
+def no_memory(me: int, pes: int, experts: int) -> None:
+    """A rank that cannot get the memory for a dispatch raises; the others learn of it."""
+    buffer = Buffer(hidden=HIDDEN, num_topk=1, num_experts=experts, num_max_recv_tokens=RECEIVED)
+    few, many, short = bf16(TOKENS, 8), 8 << 20, me == 0
+    x, idx = (np.zeros((many, 8), np.uint16), np.full((many, 1), -1, np.int64)) if short else (few, routes(experts)[:, :1].copy())
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    if short:
+        pages = int(open("/proc/self/statm").read().split()[0])
+        resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (16 << 20), before[1]))
+    try:
+        raises(RuntimeError if short else ValueError, "memory" if short else "rank 0", lambda: buffer.dispatch(x, topk_idx=idx))
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+    works(buffer, experts)
+    buffer.destroy()
+
+
 def low_latency(me: int, pes: int, experts: int) -> None:
     buffer = Buffer(hidden=512, num_topk=TOPK, num_experts=experts, low_latency_mode=True,
                     num_max_dispatch_tokens_per_rank=TOKENS)
@@ -245,6 +263,7 @@ def body() -> None:
     arguments(me, pes, buffer, experts)
     one_rank_is_wrong(me, pes, buffer, experts)
     without_a_handle(me, pes, experts)
+    no_memory(me, pes, experts)
     low_latency(me, pes, experts)
     if pes > 1:
         absent_rank(me, pes)
