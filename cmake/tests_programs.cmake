@@ -76,9 +76,11 @@ foreach(pes 2 3 4 8)
   causeway_job_test(sim.collectives.${pes} tests/collectives_sim ${pes} RUN --seed ${collective_seeds} LABELS sim TIMEOUT 900)
 endforeach()
 
-causeway_add_program(moe_sim tests/sim/moe.cu DIRECTORY tests FLAGS -O1 -g1)
-foreach(pes 2 3 4)
-  causeway_job_test(sim.moe.${pes} tests/moe_sim ${pes} RUN --seed ${collective_seeds} LABELS sim TIMEOUT 900)
+foreach(name moe moe_faults)
+  causeway_add_program(${name}_sim tests/sim/${name}.cu DIRECTORY tests FLAGS -O1 -g1)
+  foreach(pes 2 3 4)
+    causeway_job_test(sim.${name}.${pes} tests/${name}_sim ${pes} RUN --seed ${collective_seeds} LABELS sim TIMEOUT 900)
+  endforeach()
 endforeach()
 
 # ---- mutants: the same programs over a header with one defect; one of the seeds 1 to 100 must fail
