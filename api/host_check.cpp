@@ -8,6 +8,7 @@
 #include <causeway/signal/comparison.hpp>
 
 #include <cstdint>
+#include <set>
 
 namespace causeway::host {
 namespace {
@@ -144,6 +145,18 @@ void check_faults(const char* call) {
 
 int own_pe() { return world_or_null() ? world_or_null()->pe() : -1; }
 int all_pes() { return world_or_null() ? world_or_null()->pes() : -1; }
+
+int even_node_pes() {
+  World* world = world_or_null();
+  if (!world) return 0;
+  const std::vector<int>& node = world->placement().node;
+  const std::set<int> nodes(node.begin(), node.end());
+  if (nodes.empty() || node.size() % nodes.size() != 0) return 0;
+  const size_t here = node.size() / nodes.size();
+  for (size_t pe = 0; pe < node.size(); ++pe)
+    if (node[pe] != node[pe / here * here]) return 0;
+  return int(here);
+}
 
 Members known_members(int team) {
   World* world = world_or_null();

@@ -118,15 +118,14 @@ std::shared_ptr<LowLatencyHandle> Buffer::low_latency_dispatch(const void* x, co
                                   out.recv_total,
                                   out.wait_ns};
   self.run_low(send, stream);
-  const auto fault = first_fault(wrong);
-  if (hook && !fault)
+  if (hook && !wrong)
     *hook = [&self, receive, operation, memory = handle->memory](cudaStream_t on) {
       self.run_low(receive, on);
       operation->used_on(on), memory->used_on(on);  // another stream than the next operation's, perhaps
     };
   else
     self.run_low(receive, stream);
-  if (fault) std::rethrow_exception(fault);
+  if (wrong) std::rethrow_exception(wrong);
   return handle;
 }
 
@@ -151,8 +150,8 @@ void Buffer::low_latency_combine(const void* x, const int64_t* topk_idx, const f
                               handle.tokens,   handle.topk,
                               handle.hidden,   Divisor(handle.topk),
                               wrong != nullptr};
-  const LowLatencySum sum{place,       topk_idx,      handle.tokens,
-                          handle.topk, handle.hidden, wrong ? nullptr : static_cast<__nv_bfloat16*>(out)};
+  const LowLatencySum sum{
+      place, topk_idx, handle.tokens, handle.topk, handle.hidden, static_cast<__nv_bfloat16*>(out), wrong != nullptr};
   self.run_low(send, stream);
   const auto fault = first_fault(wrong);
   if (hook && !fault)

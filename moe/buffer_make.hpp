@@ -75,11 +75,11 @@ int ranks_to_a_gpu() {
   return (host::team_size(kName, NVSHMEMX_TEAM_NODE) + devices - 1) / devices;
 }
 
-/// Ranks of a node where all PEs of a job that has been joined are the ranks; else all are one node, as far as is known.
+/// Ranks of a node where all PEs of a job that has been joined are the ranks; else all are one node, as far as is known. (The same
+/// on all ranks, as agree() finds it.)
 int node_ranks_of_job(int ranks) {
-  if (host::all_pes() != ranks) return ranks;
-  const int here = int(host::known_members(NVSHMEMX_TEAM_NODE).size());
-  return here > 0 && ranks % here == 0 ? here : ranks;
+  const int here = host::all_pes() == ranks ? host::even_node_pes() : 0;
+  return here > 0 ? here : ranks;
 }
 
 LowLatencyLimits low_limits_of(const BufferOptions& options, int ranks) {

@@ -33,7 +33,8 @@ int32_t signature_of(const Tokens& in, int worst_rows) {
   mixed = mixed * 1000003 + uint64_t(worst_rows);
   return int32_t((mixed ^ mixed >> 31) & 0x7fffffff);
 }
-/// At the end of a call that does not wait: what is wrong with it; or else what earlier ones have left on the device.
+/// At the end of a call that neither waits nor gives a handle: what is wrong with it; or else what earlier ones have left on the
+/// device. (A handle that is lost would make the next combine bad, and so one bad call would go round among the ranks for ever.)
 void throw_first(const std::exception_ptr& wrong) {
   if (wrong) std::rethrow_exception(wrong);
   host::check_faults(kName);
@@ -157,7 +158,6 @@ Received Buffer::dispatch(const Tokens& given, int expert_alignment, cudaStream_
   if (wrong) std::rethrow_exception(wrong);
   if (self.rail) self.throw_verdict(in, *self.rail);
   self.throw_verdict(in, *self.inside);
-  host::check_faults(kName);
   handle->received = self.inside->counted().received;
   Received received = self.receive(*handle, in.scales != nullptr);
   for (int expert = 0; expert < in.experts / self.shape.ranks; ++expert)
@@ -179,7 +179,7 @@ Received Buffer::dispatch_worst_case(const Tokens& given, cudaStream_t stream, i
   if (wrong || rows == 0) rows = most;
   const Tokens in = wrong ? no_tokens(self.shape.ranks) : given;
   self.dispatch(in, *handle, self.verdict(wrong), rows, stream);
-  throw_first(wrong);
+  if (wrong) std::rethrow_exception(wrong);
   handle->received = rows;
   Received received = self.receive(*handle, in.scales != nullptr);
   received.handle = std::move(handle);

@@ -224,10 +224,10 @@ CAUSEWAY_DEVICE bool came(const LowLatencyPlace& place, int rank) {
   return machine::load_relaxed_sys(place.operation.outcome + rank) == kCame;
 }
 
-/// Leaves a record of ranks whose arguments were bad; by one thread. told: the caller's own were, and it knows.
+/// Leaves a record of ranks whose arguments were bad, unless the caller's own were (`told`): it has thrown. By one thread.
 CAUSEWAY_DEVICE void report_bad(const LowLatencyPlace& place, const char* name, bool told) {
-  for (int r = 0; r < place.limits.ranks; ++r)
-    if (machine::load_relaxed_sys(place.operation.outcome + r) == kBad && !(told && r == place.view().pe))
+  for (int r = 0; !told && r < place.limits.ranks; ++r)
+    if (machine::load_relaxed_sys(place.operation.outcome + r) == kBad)
       misuse(place.world, name, "a rank gave bad arguments or indices that are no experts (rank, ranks)", r,
              place.limits.ranks);
 }

@@ -107,7 +107,8 @@ struct LowLatencySum {
   LowLatencyPlace place;
   const int64_t* topk_idx;
   int tokens, topk, hidden;
-  __nv_bfloat16* out;  // null: the caller's arguments were bad
+  __nv_bfloat16* out;
+  bool bad;  // the caller's arguments are: nothing is summed
 
   CAUSEWAY_DEVICE void operator()() const {
     const uint64_t n = *place.operation.number;
@@ -115,9 +116,9 @@ struct LowLatencySum {
     const Lanes lanes{};
     const LowLatencyPlaces& places = place.places;
     detail::wait_for_flags(place, group, kCombine, n, nullptr);
-    if (machine::block_in_grid() == 0 && leads(group)) detail::report_bad(place, "low_latency_combine", out == nullptr);
+    if (machine::block_in_grid() == 0 && leads(group)) detail::report_bad(place, "low_latency_combine", bad);
     const Parts parts(tokens);
-    for (int unit = worker(); out && unit < parts.units(tokens); unit += workers())
+    for (int unit = worker(); !bad && unit < parts.units(tokens); unit += workers())
       sum_up(lanes, places, n, parts.row(unit), parts.of(hidden / 8, unit));
     detail::give_credits(place, group, kCombine, n);
   }

@@ -8,9 +8,10 @@
 //
 // Errors are exceptions (std::exception) whose text names the argument, its value and what is accepted. A rank whose arguments
 // are bad still takes part, with no token, so that no other rank waits for it: a dispatch that waits on the host throws on all
-// ranks, and an operation that does not throws at once on the rank that is wrong and in a later call (or check) on the others,
-// naming that rank. A call that throws for an earlier one is done nevertheless: what it was given is in use until its stream is
-// through. A rank that a dispatch has left without a handle takes part in what the others do with theirs by no_handle().
+// ranks, and an operation that does not throws at once on the rank that is wrong, and on the others in a later combine,
+// dispatch_again, low_latency_combine or check, naming that rank. A call that throws for an earlier one is done nevertheless: what
+// it was given is in use until its stream is through. A rank that a dispatch has left without a handle takes part in what the
+// others do with theirs by no_handle().
 #pragma once
 #include <causeway/moe/sizes.hpp>
 #include <cuda_bf16.h>
@@ -162,7 +163,8 @@ class __attribute__((visibility("default"))) Buffer {
   /// The same for low_latency_combine.
   [[nodiscard]] const LowLatencyHandle& no_low_latency_handle() const;
   /// A masked rank is neither sent to nor waited for in low-latency mode, and adds nothing. Two ranks that have masked each other
-  /// take each other back when neither has a receive to come, and both have called as many operations: these are counted.
+  /// take each other back when neither has a receive or a combine of a dispatch to come, and both have called as many operations:
+  /// these are counted.
   void set_masked(int rank, bool masked, cudaStream_t);
   /// mask: [ranks], 1 for a masked rank.
   void query_mask(int32_t* mask, cudaStream_t) const;

@@ -39,6 +39,8 @@ void check_faults(const char* call);
 /// The caller's world PE, and how many there are; -1 before init.
 int own_pe();
 int all_pes();
+/// PEs of a node, if all nodes of the job hold as many, which are consecutive; else, and before init, 0.
+int even_node_pes();
 /// Empty if there is no such team. Before a device is bound the predefined ones are known: programs choose by them.
 Members known_members(int team);
 /// The address of `local` at `pe`, or null if it is no symmetric address or there is no such PE.

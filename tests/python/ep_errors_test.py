@@ -145,6 +145,8 @@ def without_a_handle(me: int, pes: int, experts: int) -> None:
     recv_x, _, _, _, handle, _ = buffer.dispatch(x, topk_idx=idx)
     raises(ValueError if bad else RuntimeError, "handle is a NoneType" if bad else "rank",
            lambda: buffer.internode_combine(recv_x, None if bad else handle))
+    raises(ValueError if bad else RuntimeError, "handle is a NoHandle" if bad else "rank",
+           lambda: buffer.dispatch(x, handle=buffer.no_handle() if bad else handle))
     buffer.internode_combine(recv_x, handle)
     works(buffer, experts)
     buffer.destroy()

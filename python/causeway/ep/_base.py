@@ -107,14 +107,19 @@ class BufferBase:
 
     @contextlib.contextmanager
     def _failing(self) -> Iterator[None]:
-        """Around a call of the library. On the CPU machine, if it fails, what the others have reported of the same call goes with
-        it: it must not be taken for a fault of the next one."""
+        """Around a call of the library. It may have queued work when it fails. On the CPU machine that is waited for, and what the
+        others have reported of the same call goes with it: it must not be taken for a fault of the next one. On a GPU the current
+        and the communication stream wait for each other, since the tensors of the call are let go."""
         try:
             yield
         except Exception:
             if on_cpu:
                 with contextlib.suppress(ValueError, RuntimeError):
                     self._native.check(self._comm_stream.cuda_stream)
+            elif not self._capturing():
+                event = Event().record(self._comm_stream)
+                native.stream_wait_event(current_stream(), event.handle)
+                self._end_on_current()
             raise
 
 

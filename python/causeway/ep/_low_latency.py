@@ -145,8 +145,8 @@ class LowLatencyMode(BufferBase):
 
     def low_latency_update_mask_buffer(self, rank_to_mask: int, mask: bool = False) -> None:
         """Masks a rank, or takes it back: a masked one is neither sent to nor waited for, and adds nothing. Not collective, but two
-        ranks that have masked each other both take the other back, when no receive is to come and both have made as many
-        calls."""
+        ranks that have masked each other both take the other back, when no receive, and no combine of a dispatch, is to
+        come and both have made as many calls."""
         rank_to_mask = integer(rank_to_mask, "rank_to_mask", 0, self.group_size - 1, "ranks")
         queue = self._begin(None)
         self._native.set_masked(rank_to_mask, bool(mask), queue)

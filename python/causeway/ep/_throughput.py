@@ -25,8 +25,15 @@ class DispatchHandle:
         self.origin = origin
 
 
+class NoHandle(DispatchHandle):
+    """That of no dispatch: see ThroughputMode.no_handle()."""
+
+    def __init__(self) -> None:
+        pass
+
+
 def _check_handle(handle: Any) -> None:
-    if not isinstance(handle, DispatchHandle):
+    if not isinstance(handle, DispatchHandle) or isinstance(handle, NoHandle):
         raise ValueError(f"handle is a {type(handle).__name__}: must be what dispatch() has returned")
 
 
@@ -206,6 +213,12 @@ class ThroughputMode(BufferBase):
                                  out_weights_at, comm)
         event = self._end(async_finish, (x, topk_weights, *pair, out, out_weights), allocate_on_comm_stream)
         return out, out_weights, event
+
+    @staticmethod
+    def no_handle() -> DispatchHandle:
+        """A handle for a rank whose dispatch has raised: with it combine() and dispatch() along the same routes take part in what
+        the others do with theirs, and raise. (None in its place is well for combine(), and a new dispatch for dispatch().)"""
+        return NoHandle()
 
     def internode_dispatch(self, x: Union[Any, Tuple[Any, Any]], handle: Optional[DispatchHandle] = None,
                            num_tokens_per_rank: Optional[Any] = None, num_tokens_per_rdma_rank: Optional[Any] = None,
