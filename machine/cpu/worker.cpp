@@ -197,8 +197,10 @@ bool Worker::retire(size_t number) {
   arenas_.push_back(block.shared);
   grid->operation->device->retire_threads(block.threads);
   blocks_.erase(blocks_.begin() + long(number));
+  sanitizer_release(&grid->blocks_left);
   if (grid->blocks_left.fetch_sub(1) == 1) {
-    sanitizer_acquire(&grid->failed);  // blocks that ended since, too
+    sanitizer_acquire(&grid->blocks_left);  // what the workers of the other blocks did
+    sanitizer_acquire(&grid->failed);       // blocks that ended since, too
     Operation::finish(grid->operation);
   }
   sanitizer_release(&grid->blocks_left);
