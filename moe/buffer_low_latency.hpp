@@ -42,17 +42,6 @@ void check_dispatch(const LowLatencyLimits& limits, const void* x, const int64_t
     fail(Status::invalid_value, "out.recv_count is null: must be [{}]", limits.experts / limits.ranks);
 }
 
-/// At the end of a call: what is wrong with it; or else what earlier ones have left on the device; null: nothing.
-std::exception_ptr first_fault(const std::exception_ptr& wrong) {
-  if (wrong) return wrong;
-  try {
-    host::check_faults(kName);
-  } catch (const Error&) {
-    return std::current_exception();
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 // (A graph's operation may run between another's send and its receive, so its memory is nobody else's.)
@@ -153,7 +142,7 @@ void Buffer::low_latency_combine(const void* x, const int64_t* topk_idx, const f
   const LowLatencySum sum{
       place, topk_idx, handle.tokens, handle.topk, handle.hidden, static_cast<__nv_bfloat16*>(out), wrong != nullptr};
   self.run_low(send, stream);
-  const auto fault = first_fault(wrong);
+  const auto fault = wrong ? wrong : self.wrong_with([] { host::check_faults(kName); });  // (earlier calls')
   if (hook && !fault)
     *hook = [&self, sum, operation](cudaStream_t on) {
       self.run_low(sum, on);
