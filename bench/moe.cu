@@ -109,6 +109,7 @@ int main(int argc, char** argv) {
     auto* scales = device_memory<float>(size_t(tokens) * kHidden / 128);
     auto* out = device_memory<__nv_bfloat16>(size_t(tokens) * kHidden);
     check(cudaMemcpy(topk, idx.data(), idx.size() * sizeof(int64_t), cudaMemcpyHostToDevice));
+    check(cudaDeviceSynchronize());
     const auto note = [&](const char* name, double us, double bytes) { rows.push_back({name, us, bytes / us / 1000}); };
 
     const Tokens in{x, nullptr, topk, weights, tokens, kHidden, kTopk, options.experts_max};

@@ -266,7 +266,7 @@ void run_in_kernel(Bench& b, Random& random, int which) {
   b.start(random);
   int* status = nullptr;
   CHECK(cudaMalloc(&status, sizeof(int)));
-  CHECK(cudaMemset(status, 0, sizeof(int)));
+  CHECK(cudaMemsetAsync(status, 0, sizeof(int), b.suite.stream));
   b.expect("misuse in a kernel", arguments[which], [&] {
     misuse<<<1, 8, 0, b.suite.stream>>>(which, b.target, b.source, b.word, b.ordinary,
                                         random.between(0, b.suite.pes - 1), status);

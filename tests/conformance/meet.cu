@@ -156,7 +156,7 @@ struct Bench {
   explicit Bench(Suite& s, Random random) : suite(s) {
     CHECK(said = static_cast<int*>(nvshmem_calloc(size_t(suite.pes), sizeof(int))));
     CHECK(cudaMalloc(&wrong, sizeof(int)));
-    CHECK(cudaMemset(wrong, 0, sizeof(int)));
+    CHECK(cudaMemsetAsync(wrong, 0, sizeof(int), suite.stream));
     teams.push_back({NVSHMEM_TEAM_WORLD, true, 0, 1, suite.pes});
     add(0, 1, suite.pes);  // everyone, but not the world itself
     add(0, 2, (suite.pes + 1) / 2);

@@ -68,7 +68,7 @@ void run_errors(Suite& suite, Buffer& buffer, Random& random) {
   if (mine && what == 3) {
     const int64_t beyond = c.experts;
     if (tokens == 0) tokens = 1, x = run.results;
-    CHECK(cudaMemcpy(run.idx, &beyond, sizeof beyond, cudaMemcpyHostToDevice));
+    copy(run.idx, &beyond, sizeof beyond, suite.stream);
   }
   try {
     const auto handle = buffer.low_latency_dispatch(x, run.idx, tokens, c.hidden, topk, c.cast, to, suite.stream);

@@ -79,7 +79,7 @@ class Run {
     got.recv_count = device_memory<int32_t>(kExpertsPerRank), got.recv_total = device_memory<int32_t>(kExpertsPerRank);
     got.source_token = device_memory<int32_t>(kExpertsPerRank * rows);
     got.layout_range = device_memory<int64_t>(size_t(kExpertsPerRank * suite.pes));
-    CHECK(cudaMemset(got.recv_total, 0, kExpertsPerRank * sizeof(int32_t)));
+    CHECK(cudaMemsetAsync(got.recv_total, 0, kExpertsPerRank * sizeof(int32_t), suite.stream));
     results = device_memory<__nv_bfloat16>(kExpertsPerRank * rows * hidden);
     std::vector<__nv_bfloat16> values;
     std::vector<float> w;

@@ -224,7 +224,7 @@ void run_named_twice(Suite& suite) {
   Device<__nv_bfloat16> x(kTokens * kHidden), got(rows * kHidden);
   Device<int64_t> topk(2 * kTokens);
   Device<int32_t> count(1);
-  CHECK(cudaMemset(topk.data, 0, 2 * kTokens * sizeof(int64_t)));
+  CHECK(cudaMemsetAsync(topk.data, 0, 2 * kTokens * sizeof(int64_t), suite.stream));
   causeway::moe::LowLatencyOutput out;
   out.x = got.data, out.recv_count = count.data;
   std::string text;
