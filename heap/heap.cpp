@@ -33,6 +33,7 @@ Heap::Heap(Memory& memory, Bootstrap& bootstrap, const HeapOptions& options)
     : memory_(memory),
       bootstrap_(bootstrap),
       segment_bytes_(round_up(options.first_segment_bytes, memory.granularity())) {
+  agree_on_first_segment(options.first_may_be_less);
   reserve(options.stride ? options.stride : memory.stride_wanted());
   try {
     grow(segment_bytes_);
@@ -46,6 +47,22 @@ Heap::~Heap() {
   for (auto& mapping : mappings_) memory_.unmap(*mapping.segment, mapping.place);
   mappings_.clear();
   memory_.release(reserved_, reserved_bytes_);
+}
+
+void Heap::agree_on_first_segment(bool may_be_less) {
+  const size_t wanted = segment_bytes_, available = memory_.available(), granularity = memory_.granularity();
+  if (may_be_less && wanted > available)
+    segment_bytes_ = std::max(available / 2 / granularity, size_t{1}) * granularity;
+  const uint64_t mine[] = {wanted, segment_bytes_};
+  const auto all = bootstrap_.allgather(std::as_bytes(std::span(mine)), "agreeing on the heap's first segment");
+  for (size_t pe = 0; pe < all.size(); ++pe) {
+    uint64_t other[2] = {};
+    std::memcpy(other, all[pe].data(), sizeof other);
+    if (other[0] != wanted)
+      fail(Status::symmetry, "NVSHMEM_SYMMETRIC_SIZE differs between PEs: {} bytes on PE {}, {} on PE {}", wanted,
+           bootstrap_.pe(), other[0], pe);
+    segment_bytes_ = std::min(segment_bytes_, size_t(other[1]));
+  }
 }
 
 void Heap::reserve(size_t wanted) {
@@ -86,6 +103,7 @@ void Heap::grow(size_t bytes) {
       mine = memory_.make(bytes);
     } catch (const Error& failure) {
       error = failure.what();
+      if (bytes_ == 0) error += " (NVSHMEM_SYMMETRIC_SIZE: try less)";
     }
   }
   const uint64_t begin = bytes_;
@@ -160,8 +178,14 @@ uint64_t Heap::place_block(size_t bytes, size_t alignment) {
     const size_t slack = alignment > Allocator::kAlignment ? alignment : 0;
     if (bytes > SIZE_MAX / 2)
       fail(Status::out_of_memory, "{} bytes asked for; a heap ends at {} bytes", bytes, stride_);
-    grow(std::max(round_up(bytes + slack + Allocator::kAlignment, memory_.granularity()),
-                  std::min<size_t>(segment_bytes_, stride_ - bytes_)));
+    const size_t least = round_up(bytes + slack + Allocator::kAlignment, memory_.granularity());
+    const size_t usual = std::min<size_t>(segment_bytes_, stride_ - bytes_);
+    try {
+      grow(std::max(least, usual));
+    } catch (const Error& error) {
+      if (error.status() != Status::out_of_memory || usual <= least) throw;
+      grow(least);  // memory is short; all PEs have had the same error
+    }
     offset = allocator_.allocate(bytes, alignment);
   }
   if (!offset) fail(Status::internal, "a fresh segment has no room for {} bytes", bytes);

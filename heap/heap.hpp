@@ -14,7 +14,8 @@ namespace causeway {
 
 struct HeapOptions {
   size_t first_segment_bytes = size_t{1} << 30;
-  size_t stride = 0;  // 0: chosen
+  bool first_may_be_less = false;  // where memory is short: nobody has asked for just this size
+  size_t stride = 0;               // 0: chosen
 };
 
 class Heap {
@@ -55,6 +56,7 @@ class Heap {
   [[nodiscard]] const Allocator& allocator() const { return allocator_; }
 
  private:
+  void agree_on_first_segment(bool may_be_less);
   void reserve(size_t wanted);
   void grow(size_t bytes);
   /// Maps `mine` (or reports `error`) and everyone else's at the heap's end, which moves.

@@ -17,8 +17,8 @@ constexpr std::int64_t kIntMax = std::numeric_limits<int>::max();
 constexpr SettingRow kRows[] = {
     // ---- NVSHMEM's
     {"NVSHMEM_SYMMETRIC_SIZE", size, honoured, "1G",
-     "First segment of the symmetric heap of each PE, rounded up to what the machine maps. The heap grows when "
-     "nvshmem_malloc needs more.",
+     "First segment of the symmetric heap of each PE, rounded up to what the machine maps; where it is not set and "
+     "memory is short, less. The heap grows when nvshmem_malloc needs more.",
      &S::symmetric_bytes, "", 1, 64 * kTiB},
     {"NVSHMEM_MAX_TEAMS", integer, honoured, "1024",
      "How many teams a PE can be in at a time, the predefined ones included (the reference's default is 32).",
@@ -47,8 +47,9 @@ constexpr SettingRow kRows[] = {
     {"CAUSEWAY_WAIT_REPORT", duration, ours, "30",
      "A wait this long says which PE waits for what, and goes on waiting. 0: never.", &S::wait_report, "", 0,
      365 * kDay},
-    {"CAUSEWAY_WAIT_TIMEOUT", duration, ours, "0", "A wait this long ends with a report, and later calls of its PE fail. 0: never.",
-     &S::wait_timeout, "", 0, 365 * kDay},
+    {"CAUSEWAY_WAIT_TIMEOUT", duration, ours, "0",
+     "A wait this long ends with a report, and later calls of its PE fail. 0: never.", &S::wait_timeout, "", 0,
+     365 * kDay},
     {"CAUSEWAY_LEAK_REPORT", boolean, ours, "1",
      "nvshmem_finalize names the symmetric memory that was never freed: blocks, bytes, and where it was allocated.",
      &S::report_leaks},

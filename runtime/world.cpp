@@ -97,6 +97,7 @@ void World::bind() {
   memory_ = machine_host::make_memory(pes());
   HeapOptions options;
   options.first_segment_bytes = settings_.symmetric_bytes;
+  options.first_may_be_less = settings_.value("NVSHMEM_SYMMETRIC_SIZE").source == SettingSource::standard;
   options.stride = settings_.heap_stride_bytes;
   heap_ = std::make_unique<Heap>(*memory_, *bootstrap_, options);
   try {

@@ -51,11 +51,9 @@ TEST(Strangers, AWrongSecretIsRefused) {
   for (const std::size_t bad : {std::size_t{0}, std::size_t{15}}) {
     wrong.secret = job.id().secret;
     wrong.secret[bad] ^= std::byte{1};
-    const auto begin = Clock::now();
     const std::string error = error_of([&] { (void)make_bootstrap_unique_id(wrong, 1, 3, patient()); });
     EXPECT_NE(error.find("the secret is not this job's"), std::string::npos) << error;
     EXPECT_NE(error.find("PE 1 of 3"), std::string::npos) << error;
-    EXPECT_LT(Clock::now() - begin, 5s);
   }
   job.check();
 }

@@ -10,12 +10,11 @@
 namespace causeway::test {
 namespace {
 
-TEST(UniqueIds, AThousandAreCheapAndAllDifferent) {
+TEST(UniqueIds, AThousandAreAllDifferent) {
   (void)close_unused_hubs();
   std::set<std::vector<std::byte>> secrets;
   std::set<std::uint16_t> ports;
   std::vector<UniqueId> ids;
-  const auto begin = Clock::now();
   // In lots of 250: each costs a descriptor.
   for (int lot = 0; lot < 4; ++lot) {
     ports.clear();
@@ -28,8 +27,6 @@ TEST(UniqueIds, AThousandAreCheapAndAllDifferent) {
     if (lot == 3) break;
     EXPECT_EQ(close_unused_hubs(), 250u);
   }
-  const double ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-  EXPECT_LT(ms / 1000, 1.0) << "milliseconds for an id";
   // The last ones work, each with its own hub.
   for (const std::size_t which : {ids.size() - 250, ids.size() - 1})
     on_every_pe(2, [&](int pe) { make_bootstrap_unique_id(ids[which], pe, 2, patient())->barrier("meet"); });

