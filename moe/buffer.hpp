@@ -25,6 +25,7 @@ class Handle {
 /// What combine needs to know of a low-latency dispatch.
 class LowLatencyHandle {
  public:
+  int64_t* sent = nullptr;  // by token and choice: the expert, or -1
   int32_t* row_of_choice = nullptr;
   int tokens = 0, topk = 0, hidden = 0;
   std::shared_ptr<Pool::Piece> memory;

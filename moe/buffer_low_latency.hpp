@@ -57,15 +57,16 @@ LowLatencyPlace Buffer::Implementation::place_of(const Pool::Piece& operation, c
   LowLatencyPlace place = low_place;
   place.operation.number = static_cast<uint64_t*>(operation.memory);
   place.operation.outcome = reinterpret_cast<uint32_t*>(place.operation.number + 1);
-  place.row_of_choice = handle.row_of_choice;
+  place.sent = handle.sent, place.row_of_choice = handle.row_of_choice;
   return place;
 }
 
 std::shared_ptr<LowLatencyHandle> Buffer::Implementation::make_low_handle(int tokens, int topk, int hidden) {
   auto handle = std::make_shared<LowLatencyHandle>();
-  const size_t rows = size_t(low_limits.ranks) * size_t(low_limits.tokens) * size_t(low_limits.topk);
-  handle->memory = pool.take(rows * sizeof(int32_t));
-  handle->row_of_choice = static_cast<int32_t*>(handle->memory->memory);
+  const size_t choices = size_t(low_limits.tokens) * size_t(low_limits.topk);
+  handle->memory = pool.take(choices * (sizeof(int64_t) + size_t(low_limits.ranks) * sizeof(int32_t)));
+  handle->sent = static_cast<int64_t*>(handle->memory->memory);
+  handle->row_of_choice = reinterpret_cast<int32_t*>(handle->sent + choices);
   handle->tokens = tokens, handle->topk = topk, handle->hidden = hidden;
   return handle;
 }
@@ -139,8 +140,8 @@ void Buffer::low_latency_combine(const void* x, const int64_t* topk_idx, const f
                               handle.tokens,   handle.topk,
                               handle.hidden,   Divisor(handle.topk),
                               wrong != nullptr};
-  const LowLatencySum sum{
-      place, topk_idx, handle.tokens, handle.topk, handle.hidden, static_cast<__nv_bfloat16*>(out), wrong != nullptr};
+  const LowLatencySum sum{place,           handle.tokens, handle.topk, handle.hidden, static_cast<__nv_bfloat16*>(out),
+                          wrong != nullptr};
   self.run_low(send, stream);
   const auto fault = wrong ? wrong : self.wrong_with([] { host::check_faults(kName); });  // (earlier calls')
   if (hook && !fault)

@@ -224,6 +224,7 @@ void Buffer::Implementation::make_low_latency() {
                reinterpret_cast<uint32_t*>(table + begins),
                uint64_t(options.low_latency_timeout_s * 1e9),
                {},
+               nullptr,
                nullptr};
   no_low_handle = make_low_handle(0, 1, 8);
   no_operation = take_operation(nullptr);

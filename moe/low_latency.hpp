@@ -94,7 +94,9 @@ struct LowLatencyPlace {
   uint32_t* mask;        // own memory: by rank, not zero for one that is masked
   uint64_t timeout_ns;   // after which a rank is masked; 0: never
   LowLatencyOperation operation;
-  int32_t* row_of_choice;  // of a dispatch's handle: by source rank, token and choice: its row of x, or -1
+  // Of a dispatch's handle:
+  int64_t* sent;           // by own token and choice: the expert that it went to, or -1
+  int32_t* row_of_choice;  // by source rank, token and choice: its row of x, or -1
 
   CAUSEWAY_DEVICE const TeamView& view() const { return team; }
   template <class T>
@@ -228,8 +230,10 @@ CAUSEWAY_DEVICE bool came(const LowLatencyPlace& place, int rank) {
 CAUSEWAY_DEVICE void report_bad(const LowLatencyPlace& place, const char* name, bool told) {
   for (int r = 0; !told && r < place.limits.ranks; ++r)
     if (machine::load_relaxed_sys(place.operation.outcome + r) == kBad)
-      misuse(place.world, name, "a rank gave bad arguments or indices that are no experts (rank, ranks)", r,
-             place.limits.ranks);
+      misuse(place.world, name,
+             "a rank gave bad arguments, or a topk_idx that is no expert (or none, -1) or not its dispatch's (rank, "
+             "experts)",
+             r, place.limits.experts);
 }
 
 /// The end of a block's part of a send kernel: flags to all ranks, behind everything that the block has sent. All threads call it.

@@ -22,16 +22,18 @@ struct LowLatencyReturn {
     const uint64_t n = place.next_operation(kCombine);
     detail::wait_for_credits(place, group, kCombine, n);
     const LowLatencyPlaces& places = place.places;
-    push_weights(places, n);
+    const bool wrong = !push_weights(places, n);
     const int messages = place.rows.value();
     const Parts parts(messages);
     for (int unit = worker(); !bad && unit < parts.units(messages); unit += workers())
       send(places, n, parts.row(unit), parts.of(hidden / 8, unit));
-    detail::finish_send(place, group, kCombine, n, bad);
+    detail::finish_send(place, group, kCombine, n, bad || wrong);
   }
 
  private:
-  CAUSEWAY_DEVICE void push_weights(const LowLatencyPlaces& places, uint64_t n) const {
+  /// A choice that is -1 by now counts nothing, but its expert's rank waits for a weight. False: one is another expert than at the
+  /// dispatch.
+  CAUSEWAY_DEVICE bool push_weights(const LowLatencyPlaces& places, uint64_t n) const {
     const Lanes lanes{};
     const int first = worker() * int(lanes.size()) + int(lanes.rank()), step = workers() * int(lanes.size());
     auto* own = reinterpret_cast<uint64_t*>(place.set(n) + places.weights) +
@@ -40,18 +42,24 @@ struct LowLatencyReturn {
       for (int i = first; i < place.limits.tokens * place.limits.topk; i += step)
         for (int r = 0; r < place.limits.ranks; ++r)
           if (!place.masked(r)) machine::store_peer(place.of_rank(own + i, r), n << 32);
-      return;
+      return true;
     }
+    bool good = true;
     Masks masks(lanes, place);
     masks.get(lanes);
     for (int i = first; i < tokens * topk; i += step) {
-      const int rank = place.map.rank_of(topk_idx[i]);
-      if (rank < 0 || masks.has(rank)) continue;
+      const int64_t given = topk_idx[i], sent = place.sent[i];
+      const int rank = place.map.rank_of(sent);
+      if (rank < 0) continue;
+      good = (given == sent || given == -1) && good;
+      if (masks.has(rank)) continue;
       const size_t at = size_t(of_token.quotient(i)) * size_t(place.limits.topk) + size_t(of_token.rest(i));
       uint32_t bits;
-      __builtin_memcpy(&bits, weights + i, sizeof bits);
+      const float weight = given == sent ? weights[i] : 0.0f;
+      __builtin_memcpy(&bits, &weight, sizeof bits);
       machine::store_peer(place.of_rank(own + at, rank), n << 32 | bits);
     }
+    return good;
   }
 
   /// The weight of a choice of a message, once its owner has sent it; false if that rank is masked.
@@ -105,7 +113,6 @@ struct LowLatencyReturn {
 /// The ranks' sums of a token, added in the order of ranks.
 struct LowLatencySum {
   LowLatencyPlace place;
-  const int64_t* topk_idx;
   int tokens, topk, hidden;
   __nv_bfloat16* out;
   bool bad;  // the caller's arguments are: nothing is summed
@@ -125,7 +132,7 @@ struct LowLatencySum {
 
  private:
   CAUSEWAY_DEVICE void sum_up(Lanes lanes, const LowLatencyPlaces& places, uint64_t n, int t, Run packs) const {
-    const int64_t* choices = topk_idx + size_t(t) * size_t(topk);
+    const int64_t* choices = place.sent + size_t(t) * size_t(topk);
     const auto row = [&](int rank) {
       return place.set(n) + places.results + place.message(rank, t) * size_t(place.limits.hidden) * 2;
     };

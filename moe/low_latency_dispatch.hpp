@@ -85,8 +85,10 @@ struct LowLatencySend {
       if (leads(lanes)) machine::store_peer(&there->operation, n * Header::kChoices + uint64_t(topk));
     });
     bool good = true;
-    for (int k = int(lanes.rank()); k < topk; k += int(lanes.size()))
+    for (int k = int(lanes.rank()); k < topk; k += int(lanes.size())) {
       good = choices[k] >= -1 && choices[k] < place.limits.experts && good;
+      place.sent[size_t(t) * size_t(topk) + size_t(k)] = place.map.rank_of(choices[k]) < 0 ? -1 : choices[k];
+    }
     return good;
   }
 

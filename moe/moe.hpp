@@ -157,7 +157,8 @@ class __attribute__((visibility("default"))) Buffer {
                                                          ReceiveHook* hook = nullptr);
   /// x: as received, [own experts, ranks * low_latency_tokens_max, hidden] of bfloat16. out [tokens, hidden]: for each token the
   /// sum of its experts' rows times topk_weights. Each rank sums its own experts' rows in the order of topk_idx, in float, and
-  /// rounds once; the ranks' sums are added in the order of ranks, in float, and rounded once.
+  /// rounds once; the ranks' sums are added in the order of ranks, in float, and rounded once. topk_idx: as given to the
+  /// dispatch; an entry that is -1 by now counts with weight 0, another expert is an error, which all ranks are told.
   void low_latency_combine(const void* x, const int64_t* topk_idx, const float* topk_weights, const LowLatencyHandle&,
                            void* out, cudaStream_t, ReceiveHook* hook = nullptr);
   /// The same for low_latency_combine.

@@ -135,20 +135,27 @@ class Primitives {
   /// Collective over the job, as all allocation of symmetric memory: every PE gives its own team (NVSHMEM_TEAM_INVALID: it is
   /// in none, and may call no operation) and the same slot_bytes and slots. Messages of at most slot_bytes go in one piece;
   /// there is no longest message. It is rounded up to a multiple of 16. `threads` is the size of the kernels' blocks. Takes
-  /// 2 * PEs of the job * slots * slot_bytes of symmetric memory.
+  /// 2 * PEs of the job * slots * slot_bytes of symmetric memory. It throws on all PEs or on none.
   Primitives(nvshmem_team_t team, size_t slot_bytes, int slots = 4, int threads = 128) {
     constexpr const char* kCall = "Primitives";
-    const size_t pes = size_t(std::max(nvshmem_n_pes(), 1));
-    if (slots < 1 || slots > kSlotsMax) refuse(kCall, "slots", slots, "must be 1 to " + std::to_string(kSlotsMax));
-    const size_t slot_bytes_max = std::numeric_limits<size_t>::max() / 4 / pes / size_t(slots);
-    if (slot_bytes < 1 || slot_bytes > slot_bytes_max)
-      refuse(kCall, "slot_bytes", slot_bytes, "must be 1 to " + std::to_string(slot_bytes_max));
-    if (threads < 1 || threads > 1024) refuse(kCall, "threads", threads, "must be 1 to 1024");
-    threads_ = unsigned(threads);
-    ranks_ = team == NVSHMEM_TEAM_INVALID ? 0 : nvshmem_team_n_pes(team);
+    if (nvshmem_n_pes() < 1) refuse(kCall, "the number of PEs", nvshmem_n_pes(), "nvshmem_init must come before");
+    const size_t pes = size_t(nvshmem_n_pes());
     const int rank = team == NVSHMEM_TEAM_INVALID ? -1 : nvshmem_team_my_pe(team);
-    if (ranks_ < 0 || nvshmem_n_pes() < 1)
-      refuse(kCall, "team", team, "must be a team of this PE or NVSHMEM_TEAM_INVALID, after nvshmem_init");
+    std::string problem;
+    try {
+      if (slots < 1 || slots > kSlotsMax) refuse(kCall, "slots", slots, "must be 1 to " + std::to_string(kSlotsMax));
+      const size_t slot_bytes_max = std::numeric_limits<size_t>::max() / 4 / pes / size_t(slots);
+      if (slot_bytes < 1 || slot_bytes > slot_bytes_max)
+        refuse(kCall, "slot_bytes", slot_bytes, "must be 1 to " + std::to_string(slot_bytes_max));
+      if (threads < 1 || threads > 1024) refuse(kCall, "threads", threads, "must be 1 to 1024");
+      if (rank < 0 && team != NVSHMEM_TEAM_INVALID)
+        refuse(kCall, "team", team, "must be a team of this PE or NVSHMEM_TEAM_INVALID");
+    } catch (const std::invalid_argument& error) {
+      problem = error.what();
+    }
+    agree(problem, slot_bytes, uint64_t(slots));
+    threads_ = unsigned(threads);
+    ranks_ = rank < 0 ? 0 : nvshmem_team_n_pes(team);
     slot_bytes = (slot_bytes + 15) / 16 * 16;  // whole words, wherever a slot begins
 
     // calloc meets everybody after it has cleared the words, so no signal can be lost.
@@ -246,6 +253,9 @@ class Primitives {
  private:
   static constexpr int kSlotsMax = 1024;
 
+  struct Free {
+    void operator()(void* memory) const { nvshmem_free(memory); }
+  };
   struct Nodes {
     int nodes, position, first;  // this rank's place in its node, and the first rank of the node
   };
@@ -276,6 +286,24 @@ class Primitives {
 
   // ---- what is accepted
 
+  /// A PE that throws alone is waited for in the allocations. So all learn first whether one has a problem, and which sizes the
+  /// others have: the greatest, and by the complement the least.
+  static void agree(const std::string& problem, uint64_t slot_bytes, uint64_t slots) {
+    const int me = nvshmem_my_pe();
+    uint64_t words[] = {problem.empty() ? 0 : uint64_t(me) + 1, slot_bytes, ~slot_bytes, slots, ~slots};
+    const std::unique_ptr<void, Free> memory(nvshmem_malloc(sizeof words));
+    uint64_t* all = static_cast<uint64_t*>(memory.get());
+    if (!memory) throw std::runtime_error("causeway::moe::Primitives: no symmetric memory");
+    nvshmem_putmem(all, words, sizeof words, me), nvshmem_quiet();
+    if (nvshmem_uint64_max_reduce(NVSHMEM_TEAM_WORLD, all, all, sizeof words / sizeof *words) != 0)
+      throw std::runtime_error("causeway::moe::Primitives: nvshmem_uint64_max_reduce failed");
+    nvshmem_getmem(words, all, sizeof words, me);
+    if (!problem.empty()) throw std::invalid_argument(problem);
+    if (words[0] != 0) refuse("Primitives", "a PE with bad arguments", words[0] - 1, "its error says which");
+    const std::string same = "must be the same on all PEs, not ";
+    if (words[1] != ~words[2]) refuse("Primitives", "slot_bytes", words[1], same + std::to_string(~words[2]));
+    if (words[3] != ~words[4]) refuse("Primitives", "slots", words[3], same + std::to_string(~words[4]));
+  }
   template <class Value>
   [[noreturn]] static void refuse(const char* call, const char* argument, Value value, const std::string& accepted) {
     throw std::invalid_argument(std::string("causeway::moe::Primitives: ") + call + ": " + argument + " is " +
@@ -308,9 +336,6 @@ class Primitives {
     return {ranks_ / node_ranks, position, rank() - position};
   }
 
-  struct Free {
-    void operator()(void* memory) const { nvshmem_free(memory); }
-  };
   std::unique_ptr<void, Free> data_, words_;
   primitives::Mailboxes messages_{}, collectives_{};  // for send and recv; for the collectives
   int ranks_ = 0;

@@ -13,8 +13,8 @@ struct TeamView {
   int32_t pe = -1;  // the caller's number in the team; -1: the slot is free or the caller no member
   int32_t pes = 0;
   int32_t first = 0, stride = 1;
-  uint64_t* inbox = nullptr;  // symmetric: one 128-byte line a team member, where that member's epochs arrive
-  uint64_t* epoch = nullptr;  // own: collectives of this team so far; never restarted
+  uint64_t* inbox = nullptr;         // symmetric: one 128-byte line a team member, where that member's epochs arrive
+  uint64_t* epoch = nullptr;         // own: collectives of this team so far; never restarted
   const int32_t* members = nullptr;  // null: evenly spaced; else world PEs by member, then members by world PE (or -1)
 };
 
@@ -26,7 +26,7 @@ struct FaultRecord {
   int32_t pe = -1, peer = -1;
   uint64_t heap_offset = 0, expected = 0, seen = 0;
   char operation[64] = {};
-  char problem[64] = {};
+  char problem[192] = {};
 };
 
 struct DeviceWorld {

@@ -150,7 +150,10 @@ void World::check_faults() {
   const FaultRecord first = *faults_;
   // The record takes the next first fault from now on.
   const uint32_t fresh = __atomic_exchange_n(&faults_->count, 0u, __ATOMIC_ACQ_REL);
-  std::string place;  // what is about no address has none
+  if (first.peer < 0 && first.heap_offset >= device_world_.heap_stride)  // a misuse: about no address
+    fail(Status::internal, "device code reported {} fault(s); the first: {}: {} (value {}, limit {})", fresh,
+         first.operation, first.problem, int64_t(first.seen), int64_t(first.expected));
+  std::string place;
   if (first.heap_offset < device_world_.heap_stride) place = fmt::format("heap offset {:#x}, ", first.heap_offset);
   fail(Status::internal, "device code reported {} fault(s); the first: {}: {} ({}expected {}, seen {})", fresh,
        first.operation, first.problem, place, first.expected, first.seen);

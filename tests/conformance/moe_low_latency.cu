@@ -51,14 +51,37 @@ void run_graph(Suite& suite, Buffer& buffer, Random& random) {
   CHECK(cudaGraphDestroy(graph));
 }
 
+/// Choices that are -1 by the time of the combine do not count.
+void run_left_out(Suite& suite, Buffer& buffer, Random& random) {
+  const Case c = draw_case(suite, random);
+  Run run(suite, buffer, c);
+  run.dispatch_and_combine(false);
+  auto idx = c.topk_idx[size_t(suite.me)];
+  const int percent = random.chance(20) ? 100 : 30;
+  for (auto& expert : idx) {
+    run.left_out.push_back(random.chance(percent));
+    if (run.left_out.back()) expert = -1;
+  }
+  copy(run.idx, idx.data(), idx.size() * sizeof(int64_t), suite.stream);
+  buffer.low_latency_combine(run.results, run.idx, run.weights, *run.handle, run.out, suite.stream);
+  suite.synchronize();
+  run.check_sums();
+  buffer.check(suite.stream);
+}
+
 /// Bad arguments of one rank: it gets an exception, the others learn of it, and nobody waits.
 void run_errors(Suite& suite, Buffer& buffer, Random& random) {
-  const int culprit = int(random.below(uint64_t(suite.pes))), what = random.between(0, 4);
+  const int culprit = int(random.below(uint64_t(suite.pes))), what = random.between(0, 5);
   Case c = draw_case(suite, random);
-  const bool bad_combine = what == 4;
+  const bool bad_combine = what >= 4;
   Run run(suite, buffer, c);
   std::string text;
-  const bool mine = suite.me == culprit || random.chance(20);  // all of them, now and then
+  // Some of the others too, now and then. (Another expert can only be named for one that there was.)
+  const bool mine = suite.me == culprit || random.chance(20);
+  auto other = c.topk_idx[size_t(suite.me)];
+  const auto named = std::find_if(other.begin(), other.end(), [](int64_t expert) { return expert >= 0; });
+  const bool swap = what == 5 && mine && named != other.end();
+  if (swap) *named = random.chance(50) ? (*named + 1) % c.experts : c.experts;
   int tokens = c.tokens[size_t(suite.me)], topk = c.topk;
   LowLatencyOutput to = run.got;
   const void* x = run.x;
@@ -72,15 +95,19 @@ void run_errors(Suite& suite, Buffer& buffer, Random& random) {
   }
   try {
     const auto handle = buffer.low_latency_dispatch(x, run.idx, tokens, c.hidden, topk, c.cast, to, suite.stream);
+    if (swap) copy(run.idx, other.data(), other.size() * sizeof(int64_t), suite.stream);
     if (bad_combine)
-      buffer.low_latency_combine(reinterpret_cast<char*>(run.results) + (mine ? 2 : 0), run.idx, run.weights, *handle,
-                                 run.out, suite.stream);
+      buffer.low_latency_combine(reinterpret_cast<char*>(run.results) + (mine && !swap ? 2 : 0), run.idx, run.weights,
+                                 *handle, run.out, suite.stream);
     buffer.check(suite.stream);
   } catch (const std::exception& error) {
     text = error.what();
   }
   suite.synchronize();
-  if (text.empty()) suite.wrong("bad arguments (%d) of rank %d: no exception", what, culprit);
+  const char* const arguments[] = {"tokens is", "topk is", "recv_count", "topk_idx", "x is", "topk_idx"};
+  const char* told = !mine ? "a rank gave bad arguments" : what == 5 && !swap ? "x is" : arguments[what];
+  if (text.find(told) == std::string::npos)
+    suite.wrong("bad arguments (%d) of rank %d: '%s', expected %s", what, culprit, text.c_str(), told);
   try {  // each rank has been told once
     buffer.check(suite.stream);
   } catch (const std::exception& error) {
@@ -112,6 +139,7 @@ int main(int argc, char** argv) {
     };
     family("moe.low latency, overlapped", run_overlapped);
     family("moe.low latency, graphs", run_graph);
+    family("moe.low latency, choices left out", run_left_out);
     family("moe.low latency, errors", run_errors);
     family("moe.low latency, after errors", run_overlapped);
   }

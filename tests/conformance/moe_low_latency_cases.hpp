@@ -17,7 +17,13 @@ using causeway::moe::Cast;
 using causeway::moe::LowLatencyOutput;
 using causeway::moe::ReceiveHook;
 
+#if defined(LARGE_CASES)
+constexpr int kTokensMax = 128, kHiddenMax = 7168, kTopkMax = 10, kExpertsPerRank = 16;
+constexpr int kHiddens[] = {4096, 5120, 7168};
+#else
 constexpr int kTokensMax = 24, kHiddenMax = 1024, kTopkMax = 9, kExpertsPerRank = 3;
+constexpr int kHiddens[] = {128, 512, 1024};
+#endif
 
 template <class T>
 T* device_memory(size_t count) {
@@ -45,8 +51,7 @@ struct Case {
 inline Case draw_case(Suite& suite, Random& random) {
   Case c{};
   c.key = random.word();
-  const int hiddens[] = {128, 512, 1024};
-  c.hidden = hiddens[random.below(3)], c.topk = random.between(1, kTopkMax);
+  c.hidden = kHiddens[random.below(3)], c.topk = random.between(1, kTopkMax);
   c.experts = kExpertsPerRank * suite.pes, c.cast = Cast(random.below(4));
   if (c.cast == Cast::fp8_exponent && c.hidden < 512) c.cast = Cast::fp8_rounded;
   if (c.cast == Cast::none && random.chance(30)) c.hidden = 8 * random.between(1, kHiddenMax / 8);
@@ -176,6 +181,7 @@ class Run {
           for (int k = 0; k < c.topk && !is_dead(rank); ++k) {
             const int64_t expert = c.topk_idx[size_t(suite.me)][t * size_t(c.topk) + size_t(k)];
             if (expert < 0 || expert / kExpertsPerRank != rank) continue;
+            if (!left_out.empty() && left_out[t * size_t(c.topk) + size_t(k)]) continue;
             partial += c.weight(suite.me, int(t), k) *
                        __bfloat162float(__float2bfloat16(c.result(expert, suite.me, int(t), int(h))));
           }
@@ -197,7 +203,8 @@ class Run {
   LowLatencyOutput got;
   std::shared_ptr<causeway::moe::LowLatencyHandle> handle;
   ReceiveHook hook;
-  std::vector<bool> dead;  // by rank: its tokens and results do not count
+  std::vector<bool> dead;      // by rank: its tokens and results do not count
+  std::vector<bool> left_out;  // by own choice: it does not count in combine
 
  private:
   [[nodiscard]] bool is_dead(int rank) const { return !dead.empty() && dead[size_t(rank)]; }

@@ -74,7 +74,13 @@ void run_errors(Suite& suite, Buffer& buffer, Random& random) {
   } catch (const std::exception& error) {
     text = error.what();
   }
-  if (text.empty()) suite.wrong("bad arguments (%d) of rank %d: no exception", what, culprit);
+  const char* const own[] = {"hidden is 7296", "hidden is 12", "topk is", "x is", "topk_idx has", "another hidden"};
+  const std::string rank = "rank " + std::to_string(culprit);
+  const std::string told = suite.me == culprit || what == 5 ? own[what]
+                           : what == 4                      ? "topk_idx of " + rank + " has"
+                                                            : rank + " called dispatch with bad arguments";
+  if (text.find(told) == std::string::npos)
+    suite.wrong("bad arguments (%d) of rank %d: '%s', expected '%s'", what, culprit, text.c_str(), told.c_str());
 }
 
 /// Bad arguments of one rank to a combine or a second dispatch: it gets an exception at once, the others when they look.
@@ -101,8 +107,10 @@ void run_later_errors(Suite& suite, Buffer& buffer, Random& random) {
     text = error.what();
   }
   suite.synchronize();
-  if (text.empty())
-    suite.wrong("bad arguments of rank %d to %s: no exception", culprit, combines ? "combine" : "again");
+  const char* told = suite.me != culprit ? "a rank gave arguments that are bad" : combines ? "out is" : "x is";
+  if (text.find(told) == std::string::npos)
+    suite.wrong("bad arguments of rank %d to %s: '%s', expected '%s'", culprit, combines ? "combine" : "again",
+                text.c_str(), told);
 }
 
 /// More tokens to one rank than its buffer holds: every rank is told.
