@@ -3,12 +3,13 @@
 
     torchrun --nproc-per-node 2 bench/moe_beside.py causeway.ep causeway.json
     torchrun --nproc-per-node 2 bench/moe_beside.py deep_ep deep_ep.json
-    bench/moe_beside.py --table causeway.json deep_ep.json [RESULT.json]
+    bench/moe_beside.py --table causeway.json deep_ep.json
 
 A GPU a rank. What a call takes is the best of some replays of a CUDA graph of CALLS calls, all ranks beginning together, the
 slowest rank counting. Each library's results are first checked against sums in float32.
 """
 import importlib
+import importlib.metadata
 import json
 import os
 import sys
@@ -27,9 +28,15 @@ def table(paths):
         a, b = ours["us"].get(name), peer["us"].get(name)
         shown = [f"{value:11.1f} us" if value else f"{'-':>14}" for value in (a, b)]
         print(f"{name:44}{shown[0]}{shown[1]}" + (f"   {b / a:11.2f}" if a and b else ""))
-    if len(paths) > 2:
-        with open(paths[2], "w") as file:
-            json.dump({"command": "bench/gpu_run.sh moe", "ours": ours, "peer": peer}, file, indent=1)
+
+
+def version_of(library):
+    """Of what is installed; None for a build that is not."""
+    package = library.split(".")[0]
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return getattr(importlib.import_module(package), "__version__", None)
 
 
 def measure(library, path):
@@ -138,9 +145,8 @@ def measure(library, path):
 
     if rank == 0:
         with open(path, "w") as file:
-            json.dump({"library": library, "version": getattr(module, "__version__", getattr(importlib.import_module(
-                library.split(".")[0]), "__version__", "1.2.1")), "gpu": torch.cuda.get_device_name(), "ranks": ranks,
-                "torch": torch.__version__, "nccl": ".".join(map(str, torch.cuda.nccl.version())), "us": us}, file, indent=1)
+            json.dump({"library": library, "version": version_of(library), "gpu": torch.cuda.get_device_name(), "ranks": ranks,
+                       "torch": torch.__version__, "nccl": ".".join(map(str, torch.cuda.nccl.version())), "us": us}, file, indent=1)
     dist.barrier()
     dist.destroy_process_group()
 

@@ -27,6 +27,7 @@ CAUSEWAY_DEVICE_OUT_OF_LINE void record_fault(const DeviceWorld& world, const ch
   keep(record->operation, operation, int(sizeof record->operation));
   keep(record->problem, problem, int(sizeof record->problem));
   machine::fence_sc_sys();
+  machine::store_relaxed_sys(&record->complete, 1u);
 }
 
 CAUSEWAY_DEVICE_OUT_OF_LINE void report_wait(const DeviceWorld& world, const WaitInfo& info, uint64_t seen, bool ends) {

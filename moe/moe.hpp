@@ -128,7 +128,8 @@ class __attribute__((visibility("default"))) Buffer {
   void dispatch_layout(const int64_t* topk_idx, int tokens, int topk, int experts, int32_t* tokens_per_rank,
                        int32_t* tokens_per_node, int32_t* tokens_per_expert, bool* token_in_rank, cudaStream_t);
 
-  /// Sends every token once to each rank that holds one of its experts. Waits on the host for the counts.
+  /// Sends every token once to each rank that holds one of its experts. Waits on the host until the stream is through with it:
+  /// then the counts are known and the rows are there.
   Received dispatch(const Tokens&, int expert_alignment, cudaStream_t);
   /// The same without a host wait, so that it can be captured into a CUDA graph.
   /// `rows`: how many rows are given, on all ranks the same; a rank that would receive more is an error, as one that would

@@ -22,7 +22,8 @@ constexpr int kInboxLineWords = 16;  // 128 bytes: flags of different PEs never 
 
 /// Where device code leaves what it cannot report itself: failed checks and waits past their limit (host memory).
 struct FaultRecord {
-  uint32_t count = 0;  // of faults so far; the texts of the first one follow
+  uint32_t count = 0;     // of faults so far; the first one's texts follow
+  uint32_t complete = 0;  // not zero: they are there
   int32_t pe = -1, peer = -1;
   uint64_t heap_offset = 0, expected = 0, seen = 0;
   char operation[64] = {};

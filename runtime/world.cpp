@@ -146,9 +146,11 @@ void World::heap_grew() {
 }
 
 void World::check_faults() {
-  if (!faults_ || __atomic_load_n(&faults_->count, __ATOMIC_ACQUIRE) == 0) return;
+  // (One that is being written while the host looks is there the next time.)
+  if (!faults_ || __atomic_load_n(&faults_->complete, __ATOMIC_ACQUIRE) == 0) return;
   const FaultRecord first = *faults_;
   // The record takes the next first fault from now on.
+  __atomic_store_n(&faults_->complete, 0u, __ATOMIC_RELAXED);
   const uint32_t fresh = __atomic_exchange_n(&faults_->count, 0u, __ATOMIC_ACQ_REL);
   if (first.peer < 0 && first.heap_offset >= device_world_.heap_stride)  // a misuse: about no address
     fail(Status::internal, "device code reported {} fault(s); the first: {}: {} (value {}, limit {})", fresh,

@@ -1,5 +1,6 @@
 """Symmetric tensors: the same shape in every PE's symmetric heap."""
 import sys
+from contextlib import suppress
 from typing import Any, Sequence, Tuple, Union
 
 from ._arrays import Library, Memory, numpy_dtype
@@ -162,12 +163,20 @@ def check_pe(pe: int) -> int:
     return pe
 
 
+_NO_SIZE = 2**64 - 1
+
+
 def _make(call: str, shape: Shape, dtype: Any, zeroed: bool) -> SymmetricTensor:
     require_initialized(call)
-    extents = (shape,) if isinstance(shape, int) else tuple(int(extent) for extent in shape)
-    if any(extent < 0 for extent in extents):
-        raise ValueError(f"shape is {list(extents)}: extents must be at least 0")
-    found = dtype_of(dtype)
+    try:
+        extents = (shape,) if isinstance(shape, int) else tuple(int(extent) for extent in shape)
+        if any(extent < 0 for extent in extents):
+            raise ValueError(f"shape is {list(extents)}: extents must be at least 0")
+        found = dtype_of(dtype)
+    except (TypeError, ValueError):
+        with suppress(RuntimeError):  # takes part with a size that nobody has, so that no other PE waits
+            native.allocate(_NO_SIZE, zeroed)
+        raise
     address = native.allocate(max(_elements(extents) * found.bytes, 1), zeroed)
     return SymmetricTensor(address, extents, found, True)
 

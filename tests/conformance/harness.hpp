@@ -118,11 +118,11 @@ constexpr bool kSanitized = false;
 #endif
 
 /// While it lives, standard error goes nowhere: the library complains, as it should, about mistakes made on purpose.
-/// (Not under a sanitizer, whose report would be lost too.)
+/// (Not under a sanitizer, whose report would be lost too, and not where PEs are threads: they share it.)
 class Silence {
  public:
-  Silence() : before_(kSanitized ? -1 : dup(STDERR_FILENO)) {
-    if (kSanitized) return;
+  Silence() : before_(kSanitized || !std::getenv("CAUSEWAY_PE") ? -1 : dup(STDERR_FILENO)) {
+    if (before_ < 0) return;
     std::fflush(stderr);
     const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (nowhere >= 0) dup2(nowhere, STDERR_FILENO), close(nowhere);

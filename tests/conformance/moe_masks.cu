@@ -39,13 +39,13 @@ void run_taken_back(Suite& suite, Random& random) {
 void run_masked(Suite& suite, Random& random, int number) {
   if (suite.pes == 1) return;
   for (const bool waits : {false, true}) {
-    if (waits && number > 0)
+    if (waits && (number > 0 || suite.pes > 4))
       continue;  // it takes its time: the slowest of many PEs on few cores must not be taken for dead
     BufferOptions options;
     options.hidden_max = kHiddenMax, options.topk_max = kTopkMax, options.experts_max = kExpertsPerRank * suite.pes;
     options.recv_tokens_max = 16, options.low_latency_tokens_max = kTokensMax;
     options.low_latency_blocks = 16;  // PEs that share a GPU must all find room on it
-    options.low_latency_timeout_s = waits ? 5 : 0;
+    options.low_latency_timeout_s = waits ? 10 : 0;
     Buffer buffer(options);
     const int gone = int(random.below(uint64_t(suite.pes)));
     const Case c = draw_case(suite, random);

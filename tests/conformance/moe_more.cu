@@ -263,8 +263,9 @@ int main(int argc, char** argv) {
     family("later errors", cases, run_later_errors);
     family("one error", (cases + 2) / 3, run_one_error);
     family("after errors", (cases + 2) / 3, run_case);
-    run_too_many(suite, buffer.node_ranks());
-    run_too_many_inside(suite, buffer.node_ranks());
+    const int node_ranks = buffer.node_ranks();
+    suite.family(name + "too many", 1, [&](Random&, int) { run_too_many(suite, node_ranks); });
+    suite.family(name + "too many inside", 1, [&](Random&, int) { run_too_many_inside(suite, node_ranks); });
   });
   suite.family("moe, an expert named twice", 1, [&](Random&, int) { run_named_twice(suite); });
   return suite.finish();

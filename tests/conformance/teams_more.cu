@@ -151,6 +151,17 @@ void run_again(Bench& b, Random& random) {
   nvshmem_barrier_all();
 }
 
+/// A team is destroyed while meetings of it are queued on a stream.
+void run_queued(Bench& b, Random& random) {
+  for (int round = 0; round < 5; ++round) {
+    const Model team = make_any(b, random);
+    for (int i = random.between(0, 4); i > 0 && team.number_of(b.suite.me) >= 0; --i)
+      b.suite.equal(nvshmemx_barrier_on_stream(team.handle, b.suite.stream), 0, "status of barrier_on_stream");
+    destroy(b.suite, team);
+  }
+  nvshmem_barrier_all();
+}
+
 // ---------------------------------------------------------------- hundreds
 
 /// A barrier, and a sum of what the members give.
@@ -214,6 +225,7 @@ int main(int argc, char** argv) {
   suite.family("teams.any PEs", few, [&](Random& random, int) { run_any(bench, random); });
   suite.family("teams.disjoint", suite.cases, [&](Random& random, int) { run_disjoint(bench, random); });
   suite.family("teams.again", few, [&](Random& random, int) { run_again(bench, random); });
+  suite.family("teams.queued", few, [&](Random& random, int) { run_queued(bench, random); });
   suite.family("teams.300 live", 1, [&](Random& random, int) { run_many(bench, random); });
   bench.free();
   return suite.finish();

@@ -108,8 +108,9 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: %s [--cases C] [--seed S] FILE [PES]\n", argv[0]);
     return 2;
   }
-  // What a job that was killed has left behind is another's: the PEs of a job have one parent.
-  const std::string file = suite.rest[0] + "." + std::to_string(getppid());
+  // What a job that was killed has left behind is another's: jobs have names, or at least their PEs one parent.
+  const char* job = std::getenv("CAUSEWAY_JOB");
+  const std::string file = suite.rest[0] + "." + (job ? std::string(job) : std::to_string(getppid()));
 
   // Every PE makes one, as torch programs do; PE 0's is used.
   nvshmemx_uniqueid_t id = NVSHMEMX_UNIQUEID_INITIALIZER, unused = NVSHMEMX_UNIQUEID_INITIALIZER;

@@ -45,6 +45,11 @@ def test_tensors(me: int, pes: int) -> None:
     raises(ValueError, "free.. of a view", lambda: tensor.peer(0).free())
     raises(ValueError, "dtype is 'float17': must be one of", lambda: causeway.zeros(3, "float17"))
     raises(ValueError, r"shape is \[-1\]", lambda: causeway.zeros(-1))
+    if causeway.n_pes() > 1:  # one PE alone is wrong
+        raises(ValueError if me == 0 else RuntimeError, r"shape is \[-1\]" if me == 0 else "memory calls differ",
+               lambda: causeway.zeros(-1 if me == 0 else 7))
+        raises(ValueError if me == 0 else RuntimeError, "" if me == 0 else "memory calls differ",
+               lambda: causeway.empty(7, "none" if me == 0 else "float32"))
     if causeway.machine == "cpu":
         view = tensor.numpy()
         view[0, 0] = 99

@@ -57,6 +57,14 @@ def making(me: int, pes: int) -> None:
     require((limits.hidden, limits.low_latency_tokens, limits.experts) == (256, 16, 4 * pes), f"low latency by hint: {limits}")
     buffer.clean_low_latency_buffer(16, 256, 4 * pes)
     buffer.destroy()
+    # Both modes, each with what was asked for it: there is room for the longer rows.
+    for longer in (512, 128):
+        nvl = Config().get_nvl_buffer_size_hint(longer * 2, pes)
+        rdma = Buffer.get_low_latency_rdma_size_hint(16, 256, pes, 4 * pes)
+        buffer = Buffer(None, nvl, rdma, low_latency_mode=True, num_topk=TOPK)
+        require(buffer.limits.hidden == max(longer, 256), f"room for both modes: {buffer.limits}")
+        works(buffer, 4 * pes)
+        buffer.destroy()
     raises(RuntimeError, "has been destroyed", lambda: works(buffer, 4 * pes))
 
 
@@ -241,10 +249,10 @@ def absent_rank(me: int, pes: int) -> None:
     """The last rank stays away: the others take it for dead after the timeout and go on without it."""
     experts, absent = 2 * pes, pes - 1
     buffer = Buffer(hidden=HIDDEN, num_topk=TOPK, num_experts=experts, low_latency_mode=True,
-                    num_max_dispatch_tokens_per_rank=TOKENS, low_latency_timeout_s=0.5)
+                    num_max_dispatch_tokens_per_rank=TOKENS, low_latency_timeout_s=5)
     idx = np.tile(np.array([[0, experts - 1]], np.int64), (TOKENS, 1))
     if me != absent:
-        for _ in range(2):
+        for _ in range(2):  # the second is not waited for
             rows, count, handle, _, _ = buffer.low_latency_dispatch(bf16(TOKENS, HIDDEN), idx, TOKENS, experts, use_fp8=False)
             same(count, [TOKENS * (pes - 1) if me == 0 else 0, 0], "rows without those of the absent rank")
             out, _, _ = buffer.low_latency_combine(rows, idx, np.ones(idx.shape, np.float32), handle)

@@ -22,6 +22,10 @@ class NumpyTensors:
     def take(array):
         return np.asarray(array)
 
+    @staticmethod
+    def put(tensor, array):
+        tensor[...] = array
+
 
 class TorchTensors:
     @staticmethod
@@ -39,6 +43,10 @@ class TorchTensors:
         if tensor.dtype == torch.bfloat16:
             return tensor.view(torch.int16).cpu().numpy().view(np.uint16)
         return (tensor.view(torch.uint8) if tensor.element_size() == 1 and tensor.dtype != torch.bool else tensor).cpu().numpy()
+
+    @staticmethod
+    def put(tensor, array):
+        tensor.copy_(TorchTensors.give(array, "bf16"))
 
 
 def check_layout(case: Case, me: int, buffer: Buffer, idx, tensors) -> tuple:
@@ -149,12 +157,14 @@ def low_latency(case: Case, me: int, buffer: Buffer, tokens_max: int, mode: str,
     require(bool((tensors.take(waits) >= 0).all()), "waiting times")
     if mode != "bf16":
         return b""  # rows past those that came are not defined
-    outputs = buffer.get_next_low_latency_combine_buffer(handle)
     valid = [slice(0, int(n)) for n in tensors.take(count)]
     made = np.zeros(rows.shape, np.uint16)
     for expert, here in enumerate(valid):
         made[expert, here] = expert_output(rows[expert, here], me)
     outputs = tensors.give(made, "bf16")
+    if hooked:  # the rows that count are in the handle's tensor
+        tensors.put(buffer.get_next_low_latency_combine_buffer(handle), made)
+        outputs = tensors.give(np.full_like(made, 0x7FC0), "bf16")
     out = tensors.give(np.zeros((case.tokens[me], case.hidden), np.uint16), "bf16") if hooked else None
     combined, event, hook = buffer.low_latency_combine(outputs, idx, tensors.give(case.weights[me]), handle, zero_copy=hooked,
                                                        return_recv_hook=hooked, out=out)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The Python package on the CPU machine: its extension is built beside the library, then every script of this folder is run as a
-# job. With --full also `pip install .` into a fresh environment, and many more cases.
+# job. With --full also with PyTorch, from `pip install .` in a fresh environment, and many more cases.
 #
 #   tests/python/run.sh [--full]
 #
@@ -8,8 +8,8 @@
 # does nothing.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-cases=15 full= sizes="2 4"
-[ "${1:-}" != --full ] || cases=500 full=yes sizes="1 2 3 4"
+full= sizes="2 4"
+[ "${1:-}" != --full ] || full=yes sizes="1 2 3 4"
 root=$PWD environment=$PWD/build/python
 
 [ -x "$environment/bin/python" ] || python3 -m venv "$environment"
@@ -22,31 +22,87 @@ fi
 cmake --preset cpu -DCAUSEWAY_PYTHON=ON -DPython_EXECUTABLE="$environment/bin/python" > /dev/null
 cmake --build --preset cpu --target causeway_python_cpu causeway
 
-# job PES SCRIPT [ARGUMENTS]
+# job PES SCRIPT [ARGUMENTS]; $options: of causeway run
+options=()
 job() {
   local pes=$1 script=$2; shift 2
-  echo "-- $script $* with $pes PEs"
-  "$causeway" run -n "$pes" --timeout 900 "$python" "tests/python/$script" "$@"
+  echo "-- $script $* with $pes PEs ${options[*]}"
+  "$causeway" run -n "$pes" --timeout 900 "${options[@]}" "$python" "$script" "$@"
 }
 scripts() {
+  job 1 tests/python/ep_interface_test.py
   for pes in $sizes; do
-    job "$pes" core_test.py
-    job "$pes" ep_errors_test.py
+    job "$pes" tests/python/core_test.py
+    job "$pes" tests/python/ep_errors_test.py
   done
-  job 4 ep_test.py "$1" 1
-  job 2 ep_test.py $((($1 + 4) / 5)) 2
-  job 3 ep_test.py $((($1 + 4) / 5)) 3
 }
 export PYTHONPATH=$root/build/cpu/python CAUSEWAY_MACHINE=cpu PYTHONDONTWRITEBYTECODE=1
 causeway=build/cpu/bin/causeway python=$environment/bin/python
-scripts "$cases"
-[ -n "$full" ] || exit 0
+scripts
+if [ -z "$full" ]; then
+  job 4 tests/python/ep_test.py 15 1
+  job 2 tests/python/ep_test.py 3 101
+  job 3 tests/python/ep_test.py 3 201
+  exit 0
+fi
 
-job 8 ep_test.py 40 4
+for pes in 1 2 3 4 5 6 7 8; do job "$pes" tests/python/ep_test.py 63 $((pes * 1000)); done  # 504 cases
+options=(--nodes 2)
+job 4 tests/python/ep_errors_test.py
+options=()
+
+# With PyTorch, where one for this Python is there or can be had: its tensors, process groups and the example.
+version=$("$python" -c 'import sys; print(sys.version_info[:2])')
+with_torch() {
+  for candidate in "$environment/bin/python" python3 /usr/bin/python3; do
+    command -v "$candidate" > /dev/null || continue
+    "$candidate" -c "import sys, torch, numpy; sys.exit(str(sys.version_info[:2]) != '$version')" 2> /dev/null || continue
+    echo "$candidate"
+    return
+  done
+}
+torch=$(with_torch)
+if [ -z "$torch" ] && [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
+  DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends python3-torch python3-numpy > /dev/null 2>&1 || true
+  torch=$(with_torch)
+fi
+# ranks N SCRIPT [ARGUMENTS]: under torchrun, or where it does not work (PyTorch 1.13 with Python 3.11) with the variables it sets
+ranks() {
+  local count=$1 rank pid failed=0 pids=(); shift
+  if "$torch" -m torch.distributed.run --nproc_per_node 1 --no_python true > /dev/null 2>&1; then
+    echo "-- $* with $count ranks of torchrun"
+    timeout 300 "$torch" -m torch.distributed.run --nproc_per_node "$count" "$@"
+    return
+  fi
+  echo "-- $* with $count ranks by torchrun's variables"
+  for ((rank = 0; rank < count; ++rank)); do
+    RANK=$rank LOCAL_RANK=$rank WORLD_SIZE=$count LOCAL_WORLD_SIZE=$count MASTER_ADDR=127.0.0.1 \
+      MASTER_PORT=$((20000 + $$ % 10000)) timeout 300 "$torch" "$@" &
+    pids+=($!)
+  done
+  for pid in "${pids[@]}"; do wait "$pid" || failed=1; done
+  return $failed
+}
+if [ -n "$torch" ]; then
+  python=$torch
+  job 2 tests/python/torch_test.py
+  job 4 tests/python/ep_test.py 20 1 torch
+  job 4 examples/moe_layer.py
+  options=(--nodes 2)
+  job 4 examples/moe_layer.py
+  options=()
+  ranks 2 tests/python/torch_test.py
+  ranks 2 tests/python/torch_test.py group
+  ranks 4 tests/python/ep_group_test.py
+else
+  echo "skipped: PyTorch for this Python is not there and cannot be installed"
+fi
+
 fresh=$root/build/python-installed
 rm -rf "$fresh"
 python3 -m venv "$fresh"
 "$fresh/bin/python" -m pip install --quiet --disable-pip-version-check numpy . -C cmake.define.CAUSEWAY_CUDA=OFF
 unset PYTHONPATH
 causeway=$fresh/bin/causeway python=$fresh/bin/python
-scripts 10
+scripts
+job 4 tests/python/ep_test.py 10 1

@@ -137,8 +137,10 @@ def limits_for(ranks: int, num_nvl_bytes: int, num_rdma_bytes: int, low_latency_
     _check_at_least("num_rdma_bytes", num_rdma_bytes, 0)
     hint = _recall(_asked_low_latency, num_rdma_bytes) if low_latency_mode else None
     hint_tokens, hint_hidden, hint_experts = hint or (None, None, None)
-    hiddens = [one for one in (_recall(_asked, num_nvl_bytes) if num_nvl_bytes > 0 else None, hint_hidden) if one is not None]
-    limits = Limits(hidden=_first(hidden, max(hiddens, default=None), _DEFAULT_HIDDEN), topk=_first(num_topk, _DEFAULT_TOPK),
+    # Each mode counts with what was asked for it; the buffer has room for the longer rows of the two.
+    hiddens = [_first(_recall(_asked, num_nvl_bytes), _DEFAULT_HIDDEN)] if num_nvl_bytes > 0 else []
+    hiddens += [] if hint_hidden is None else [hint_hidden]
+    limits = Limits(hidden=_first(hidden, max(hiddens, default=_DEFAULT_HIDDEN)), topk=_first(num_topk, _DEFAULT_TOPK),
                     experts=_first(num_experts, hint_experts, _round_up(_DEFAULT_EXPERTS, ranks)), blocks=blocks,
                     node_ranks=_first(node_ranks, 0), timeout_ms=round(timeout_s * 1000))
     throughput = num_max_recv_tokens is not None or num_nvl_bytes > 0 or (num_rdma_bytes > 0 and not low_latency_mode)
@@ -156,10 +158,11 @@ def limits_for(ranks: int, num_nvl_bytes: int, num_rdma_bytes: int, low_latency_
                              "Buffer.get_low_latency_rdma_size_hint be asked before")
         _check_at_least("num_max_dispatch_tokens_per_rank", tokens, 1)
         limits.low_latency_tokens = tokens
-        needed = low_latency_bytes(tokens, limits.hidden, ranks, limits.experts)
+        low_latency_hidden = _first(hidden, hint_hidden, limits.hidden)
+        needed = low_latency_bytes(tokens, low_latency_hidden, ranks, limits.experts)
         if num_rdma_bytes < needed and not (num_rdma_bytes == 0 and num_max_dispatch_tokens_per_rank is not None):
             raise ValueError(f"num_rdma_bytes is {num_rdma_bytes}: must be at least {needed} for {tokens} tokens of hidden "
-                             f"{limits.hidden} of each of {ranks} ranks, and {limits.experts} experts")
+                             f"{low_latency_hidden} of each of {ranks} ranks, and {limits.experts} experts")
     limits.bytes(ranks)  # (checks)
     return limits
 

@@ -36,6 +36,6 @@ class EventOverlap:
     def __enter__(self) -> "EventOverlap":
         return self
 
-    def __exit__(self, *problem: Any) -> None:
+    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> None:
         if self.event is not None:
             self.event.current_stream_wait()

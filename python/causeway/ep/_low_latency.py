@@ -18,6 +18,7 @@ class LowLatencyHandle(tuple):
     """
     native: Any
     routes: Tuple[int, ...]  # the shape of the dispatch's topk_idx
+    results: Any = None      # what get_next_low_latency_combine_buffer() has given for it
 
 
 Hook = Optional[Callable[[], None]]
@@ -103,9 +104,10 @@ class LowLatencyMode(BufferBase):
         """Sums, for each token of the caller, its experts' rows times topk_weights. Collective.
 
         x: [own experts, ranks * tokens, hidden] of bfloat16, rows as received. topk_idx, topk_weights: [num_tokens, num_topk] of
-            int64 and float32; topk_idx with the same entries as dispatched: a rank whose entry has changed to -1 is waited for.
-            handle: of the dispatch.
-        zero_copy: accepted: rows are sent from where they are in any case.
+            int64 and float32; topk_idx with the same entries as dispatched: one that is -1 by now counts with weight 0, another
+            expert is an error (RuntimeError, on all ranks). handle: of the dispatch.
+        zero_copy: rows are taken from the tensor that get_next_low_latency_combine_buffer(handle) has given, whatever x holds.
+            (Nothing is copied in any case: rows are sent from where they are.)
         out: [num_tokens, hidden] of bfloat16 for the result; None: a new tensor.
         return_recv_hook, async_finish: as for low_latency_dispatch().
         use_logfmt, combine_wait_recv_cost_stats: not supported; ValueError.
@@ -126,22 +128,31 @@ class LowLatencyMode(BufferBase):
             data = tensor(x, "x", [_BF16], (own, self.group_size * handle[2], hidden), "[own experts, ranks * tokens, hidden]")
             idx = tensor(topk_idx, "topk_idx", ["int64"], handle.routes, "[num_tokens, num_topk] as dispatched")
             weights = tensor(topk_weights, "topk_weights", ["float32"], idx.shape, "[num_tokens, num_topk]")
+            rows_at = data.address
+            if zero_copy:
+                if handle.results is None:
+                    raise ValueError("zero_copy is True: the results must be in the tensor that "
+                                     "get_next_low_latency_combine_buffer(handle) gives, which has not been asked for")
+                rows_at = describe(handle.results, "results").address
             queue = self._queue(async_finish)
             if out is None:
                 out, out_at = new(data.library, [idx.shape[0], hidden], data.dtype.name)
             else:
                 out_at = tensor(out, "out", [_BF16], (idx.shape[0], hidden), "[num_tokens, hidden]").address
         with self._failing():
-            hook = self._native.low_latency_combine(data.address, idx.address, weights.address, handle.native, out_at, queue,
+            hook = self._native.low_latency_combine(rows_at, idx.address, weights.address, handle.native, out_at, queue,
                                                     return_recv_hook)
         event, receive = self._finish(async_finish, hook, queue, (x, topk_idx, topk_weights, out, handle))
         return out, event, receive
 
     def get_next_low_latency_combine_buffer(self, handle: LowLatencyHandle) -> Any:
-        """A tensor [own experts, ranks * tokens, hidden] of bfloat16 for the results of experts, of the library that the
-        dispatch's tensors are of. Any other does as well: combine copies none."""
-        library = describe(handle[0], "handle").library
-        return new(library, [self.limits.experts // self.group_size, self.group_size * handle[2], handle[3]], _BF16)[0]
+        """The handle's tensor [own experts, ranks * tokens, hidden] of bfloat16 for the results of experts, of the library that
+        the dispatch's tensors are of: what low_latency_combine(zero_copy=True) sends. Without zero_copy any other does as well."""
+        if handle.results is None:
+            library = describe(handle[0], "handle").library
+            shape = [self.limits.experts // self.group_size, self.group_size * handle[2], handle[3]]
+            handle.results = new(library, shape, _BF16)[0]
+        return handle.results
 
     def low_latency_update_mask_buffer(self, rank_to_mask: int, mask: bool = False) -> None:
         """Masks a rank, or takes it back: a masked one is neither sent to nor waited for, and adds nothing. Not collective, but two

@@ -12,7 +12,7 @@ namespace {
 
 /// Waits for a child at most 10 s; -1: it had to be killed.
 int exit_status_of(pid_t pid) {
-  const auto limit = Clock::now() + 10s;
+  const auto limit = Clock::now() + 60s;
   int status = 0;
   while (Clock::now() < limit) {
     if (::waitpid(pid, &status, WNOHANG) == pid)
@@ -85,7 +85,7 @@ int status_of_job_by_launcher(int ender, int status) {
     ::close(pair[1]);
     hub.add_socket_of(pe, UniqueFd(pair[0]));
   }
-  const auto limit = Clock::now() + 10s;
+  const auto limit = Clock::now() + 60s;
   std::vector<pollfd> set;
   while (told.first < 0 && Clock::now() < limit) {
     set.clear();

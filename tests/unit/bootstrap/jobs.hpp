@@ -22,7 +22,7 @@ namespace causeway::test {
 
 using namespace std::chrono_literals;
 
-inline BootstrapOptions patient(std::chrono::milliseconds connect = 20s) {
+inline BootstrapOptions patient(std::chrono::milliseconds connect = 60s) {
   BootstrapOptions options;
   options.connect_timeout = connect;
   return options;
@@ -123,7 +123,7 @@ class RawPeer {
   /// The next frame that is not the greeting.
   wire::Frame receive() {
     for (;;) {
-      wire::Frame frame = receive_frame(socket_.get(), cutter_, std::uint64_t{1} << 30, Clock::now() + 20s);
+      wire::Frame frame = receive_frame(socket_.get(), cutter_, std::uint64_t{1} << 30, Clock::now() + 60s);
       if (frame.type != wire::FrameType::greeting) return frame;
     }
   }

@@ -32,7 +32,7 @@ class BusyJob {
   /// All PEs still get through whole gathers.
   void check() {
     const int before = gathers_;
-    const auto limit = Clock::now() + 10s;
+    const auto limit = Clock::now() + 60s;
     while (gathers_ < before + 20 && Clock::now() < limit) std::this_thread::sleep_for(1ms);
     EXPECT_GE(gathers_, before + 20);
   }
@@ -96,7 +96,7 @@ TEST(Strangers, FramesThatAreTooLongOrNoHelloAreRefused) {
     const wire::FrameHeader header{wire::magic, wire::FrameType::hello, bytes};
     peer.send(std::as_bytes(std::span(&header, 1)));
     EXPECT_NE(peer.refusal().find("at most 256"), std::string::npos);
-    EXPECT_TRUE(peer.closed_within(5s));
+    EXPECT_TRUE(peer.closed_within(60s));
   }
   for (const auto type :
        {wire::FrameType::gather, wire::FrameType::exit, wire::FrameType::goodbye, wire::FrameType::who}) {
@@ -129,7 +129,7 @@ TEST(Strangers, SilenceIsEndedAfterATime) {
   HubService::of_this_process().add(std::move(hub));
   RawPeer silent(listener.port);
   EXPECT_NE(silent.refusal().find("no hello came in time"), std::string::npos);
-  EXPECT_TRUE(silent.closed_within(5s));
+  EXPECT_TRUE(silent.closed_within(60s));
 }
 
 TEST(Strangers, ACrowdDoesNotKeepPesOut) {
@@ -149,7 +149,7 @@ TEST(Strangers, ACrowdDoesNotKeepPesOut) {
   id.secret = settings.secret;
   id.hub_name = settings.name;
   on_every_pe(2, [&](int pe) { make_bootstrap_unique_id(id, pe, 2, patient())->barrier("in spite of the crowd"); });
-  EXPECT_TRUE(crowd.front()->closed_within(5s));
+  EXPECT_TRUE(crowd.front()->closed_within(60s));
 }
 
 TEST(Strangers, AHostThatIsNotThereGivesAnErrorWithAllAddresses) {

@@ -97,7 +97,6 @@ TEST(Streams, EventsMeasureTime) {
   ASSERT_EQ(cudaEventSynchronize(end), cudaSuccess);
   ASSERT_EQ(cudaEventElapsedTime(&milliseconds, start, end), cudaSuccess);
   EXPECT_GE(milliseconds, 5.0f);
-  EXPECT_LT(milliseconds, 5000.0f);
   cudaEventDestroy(start);
   cudaEventDestroy(end);
   cudaGetLastError();

@@ -68,7 +68,7 @@ void Launch::read_some(std::chrono::milliseconds limit) {
 }
 
 bool Launch::wait_for(const std::string& text) {
-  const auto limit = Clock::now() + 10s;
+  const auto limit = Clock::now() + 60s;
   while (outcome_.out.find(text) == std::string::npos && Clock::now() < limit && out_) read_some(100ms);
   return outcome_.out.find(text) != std::string::npos;
 }
@@ -81,7 +81,7 @@ pid_t Launch::pid_of(int pe) const {
 }
 
 Outcome Launch::finish() {
-  const auto limit = Clock::now() + 20s;
+  const auto limit = Clock::now() + 60s;
   int status = 0;
   while (pid_ > 0 && Clock::now() < limit) {
     read_some(1ms);
@@ -110,7 +110,7 @@ bool ended(pid_t pid) {
 }
 
 bool ends_soon(pid_t pid) {
-  const auto limit = Clock::now() + 5s;
+  const auto limit = Clock::now() + 60s;
   while (!ended(pid) && Clock::now() < limit) ::usleep(1000);
   return ended(pid);
 }

@@ -13,7 +13,7 @@ namespace causeway::test {
 using namespace std::chrono_literals;
 
 struct Outcome {
-  int status = -1;  ///< exit status; 1000 + signal for a death by signal; -1 when it had to be killed after 20 s
+  int status = -1;  ///< exit status; 1000 + signal for a death by signal; -1 when it had to be killed after 60 s
   std::string out, err;
 };
 

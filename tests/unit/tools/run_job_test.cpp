@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <sstream>
 #include <thread>
 
@@ -112,7 +113,7 @@ TEST(RunJob, ASecondSigtermEndsAJobThatIgnoresTheFirst) {
   Launch job(pe_program({"-n", "2"}, "deaf"));
   ASSERT_TRUE(job.wait_for("deaf\ndeaf\n"));
   job.signal(SIGTERM);
-  std::this_thread::sleep_for(300ms);
+  std::this_thread::sleep_for(2s);  // (two within 200 ms of the launcher's time count as one)
   job.signal(SIGTERM);
   const Outcome outcome = job.finish();
   EXPECT_EQ(outcome.status, 128 + SIGTERM);
@@ -126,9 +127,13 @@ TEST(RunJob, TheTimeLimitEndsTheJob) {
 }
 
 TEST(RunJob, NothingIsLeftWhenTheJobEnds) {
-  const Outcome outcome = launch(
-      shell({"-n", "2"},
-            "(trap '' TERM HUP INT; setsid sh -c 'echo orphan $$; while :; do sleep 1; done') & sleep 0.2; exit 0"));
+  char folder[] = "/tmp/causeway-test-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder), nullptr);
+  const std::string said = std::string(folder) + "/$CAUSEWAY_PE";
+  const Outcome outcome = launch(shell({"-n", "2"}, "(trap '' TERM HUP INT; setsid sh -c 'echo orphan $$; : > " + said +
+                                                        "; while :; do sleep 1; done') & while [ ! -e " + said +
+                                                        " ]; do sleep 0.01; done; exit 0"));
+  std::filesystem::remove_all(folder);
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   const auto orphans = pids_after(outcome.out, "orphan ");
   ASSERT_EQ(orphans.size(), 2u) << outcome.out;
