@@ -24,9 +24,10 @@ bool Membership::present(int pe) const {
 }
 
 std::string Membership::join(int pe, int pes, std::uint32_t pid) {
-  // When all have come and gone, the next to come starts the job anew.
-  const bool all_gone = std::all_of(members_.begin(), members_.end(),
-                                    [](const Member& member) { return !member.present && member.round > 0; });
+  // When all have come and gone, the next to come starts the job anew. (Not where a process has ended: it cannot come again.)
+  const bool all_gone = std::all_of(members_.begin(), members_.end(), [&](const Member& member) {
+    return !member.present && member.round > 0 && !(pes_fixed_ > 0 && member.lost);
+  });
   if (all_gone) resize(pes_fixed_);
   if (pes < 1 || pes > pes_max) return fmt::format("{} PEs; accepted are 1 to {}", pes, pes_max);
   if (pe < 0 || pe >= pes) return fmt::format("PE {} is out of range; a job of {} PEs has 0 to {}", pe, pes, pes - 1);

@@ -55,11 +55,11 @@ bool try_send(int socket, const Card& to, int pe, int fd) {
   rights->cmsg_len = CMSG_LEN(sizeof fd);
   std::memcpy(CMSG_DATA(rights), &fd, sizeof fd);
   if (sendmsg(socket, &header, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) return true;
-  if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS) return false;
+  if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS || errno == ETOOMANYREFS) return false;
   fail_errno(fmt::format("passing a memory descriptor to PE {}", pe));
 }
 
-/// Takes one message, if there is a good one.
+/// Takes one message, if there is a good one. (Its descriptor is missing if this process may have no more of them.)
 bool try_receive(int socket, uint64_t secret, std::vector<UniqueFd>& fds) {
   Message message{};
   iovec part{&message, sizeof message};
@@ -78,8 +78,8 @@ bool try_receive(int socket, uint64_t secret, std::vector<UniqueFd>& fds) {
       std::memcpy(&number, CMSG_DATA(part_of), sizeof number);
       fd.reset(number);
     }
-  const bool good = size_t(got) == sizeof message && message.secret == secret && message.pe >= 0 &&
-                    size_t(message.pe) < fds.size() && fd;
+  const bool good =
+      size_t(got) == sizeof message && message.secret == secret && message.pe >= 0 && size_t(message.pe) < fds.size();
   if (good) fds[size_t(message.pe)] = std::move(fd);
   return good;
 }
@@ -131,6 +131,8 @@ std::vector<UniqueFd> exchange_fds(Bootstrap& bootstrap, int mine, std::string_v
     if (moved) continue;
     pollfd wait{socket.get(), POLLIN, 0};
     poll(&wait, 1, to_send < pes ? 1 : 1000);
+    if (const auto lost = bootstrap.lost_pes(); !lost.empty())
+      fail(Status::internal, "step '{}': PE {} has ended and passes no memory descriptor", step, lost.front());
   }
   bootstrap.barrier(step);  // sockets and descriptors stay until everyone has them
   return fds;

@@ -85,17 +85,25 @@ int run_free(const ThreadsJob& job, const Copies& copies) {
   static auto* const reachable = &contexts;
   (void)reachable;
   std::vector<int> statuses(size_t(job.pes), -1);
-  std::vector<std::thread> threads;
+  std::vector<Main> entries;
   for (int pe = 0; pe < job.pes; ++pe) {
     contexts.push_back(std::make_unique<cpu::PeContext>());
     contexts.back()->pe = pe;
     contexts.back()->devices = job.pes;
     const cpu::ScopedPe scope(contexts.back().get());
-    Main entry = copies.load(pe);
-    threads.emplace_back([&, entry, pe, context = contexts.back().get()] {
-      const cpu::ScopedPe own(context);
-      statuses[size_t(pe)] = run_pe(job, entry, meeting, pe);
-    });
+    entries.push_back(copies.load(pe));
+  }
+  std::vector<std::thread> threads;
+  try {
+    for (int pe = 0; pe < job.pes; ++pe)
+      threads.emplace_back([&, pe] {
+        const cpu::ScopedPe own(contexts[size_t(pe)].get());
+        statuses[size_t(pe)] = run_pe(job, entries[size_t(pe)], meeting, pe);
+      });
+  } catch (const std::system_error& error) {  // those that run would wait for ever
+    std::fprintf(stderr, "causeway run: starting PE %zu's thread: %s\n", threads.size(), error.what());
+    std::fflush(stderr);
+    _exit(2);
   }
   for (auto& thread : threads) thread.join();
   return first_bad(statuses);

@@ -45,6 +45,7 @@ JobWatch::JobWatch(const RunOptions& options, const Secret& secret, pid_t spared
         };
         return settings;
       }()) {
+  ::signal(SIGCHLD, SIG_DFL);  // a caller that ignores it would leave no ends of PEs to see
   sigset_t mine;
   sigemptyset(&mine);
   sigaddset(&mine, SIGCHLD);

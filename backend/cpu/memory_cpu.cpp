@@ -1,7 +1,9 @@
 // See memory_cpu.hpp.
 #include <causeway/backend/cpu/memory_cpu.hpp>
 #include <causeway/base/error.hpp>
+#include <causeway/emulator/runtime/allocations.hpp>
 #include <causeway/runtime/topology.hpp>
+#include <cuda_runtime_api.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -77,9 +79,16 @@ class CpuMemory : public Memory {
 
   void* reserve(size_t bytes) override {
     void* base = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return base == MAP_FAILED ? nullptr : base;
+    if (base == MAP_FAILED) return nullptr;
+    int device = 0;
+    (void)cudaGetDevice(&device);
+    emulator::note_device_memory(base, bytes, device);
+    return base;
   }
-  void release(void* base, size_t bytes) override { munmap(base, bytes); }
+  void release(void* base, size_t bytes) override {
+    emulator::forget_device_memory(base);
+    munmap(base, bytes);
+  }
 
   std::unique_ptr<Segment> make(size_t bytes) override {
     // Pages come when they are touched, so more than there is would end in a kill later on: refuse it now.
@@ -112,6 +121,7 @@ class CpuMemory : public Memory {
     return UniqueFd(dup(static_cast<const CpuSegment&>(segment).fd()));
   }
   std::unique_ptr<Segment> import_segment(UniqueFd fd, size_t bytes, size_t offset) override {
+    if (!fd) fail(Status::internal, "no descriptor of a peer's heap segment came: too many open files (ulimit -n)?");
     struct stat file {};
     if (fstat(fd.get(), &file) != 0 || size_t(file.st_size) < offset + bytes)
       fail(Status::internal, "a peer's heap segment has {} bytes instead of {} from {} on", file.st_size, bytes,

@@ -3,6 +3,7 @@
 #include <causeway/emulator/runtime/devices.hpp>
 #include <causeway/emulator/runtime/streams.hpp>
 #include <causeway/machine/cpu/context.hpp>
+#include <dlfcn.h>
 
 #include <cstring>
 #include <memory>
@@ -29,6 +30,11 @@ struct Copy {
 
 size_t span(size_t pitch, size_t width, size_t height) { return pitch * (height - 1) + width; }
 bool pageable(const void* pointer) { return !allocations().find(pointer); }
+/// The same where the program does not say which memory it is: what lies in a program's image may be a device variable.
+bool surely_pageable(const void* pointer) {
+  Dl_info image;
+  return pageable(pointer) && dladdr(pointer, &image) == 0;
+}
 
 /// Both ends checked; false if there is nothing to copy.
 bool check(const Copy& copy) {
@@ -43,7 +49,7 @@ bool check(const Copy& copy) {
 }
 
 /// The copy with its source saved: pageable host memory is read before the call returns, so that the program may change
-/// it at once. Only where the program says that it is host memory: memory the runtime does not know can be a device's.
+/// it at once.
 std::function<void()> with_saved_source(const Copy& copy) {
   auto saved = std::make_shared<std::vector<char>>(copy.width * copy.height);
   Copy save = copy, later = copy;
@@ -59,13 +65,19 @@ void copy_async(const Copy& copy, cudaStream_t handle) {
   cpu::Stream* stream = stream_of(handle);
   if (!check(copy)) return;
   const bool capturing = device.capturing(stream);
-  if (!capturing && copy.kind == cudaMemcpyHostToDevice && pageable(copy.from)) {
+  const bool from_host = copy.kind == cudaMemcpyHostToDevice ? pageable(copy.from)
+                         : copy.kind == cudaMemcpyDefault    ? surely_pageable(copy.from)
+                                                             : false;
+  const bool to_host = copy.kind == cudaMemcpyDeviceToHost ? pageable(copy.to)
+                       : copy.kind == cudaMemcpyDefault    ? surely_pageable(copy.to)
+                                                           : false;
+  if (!capturing && from_host) {
     device.enqueue(stream, with_saved_source(copy));
     return;
   }
   device.enqueue(stream, [copy] { copy.run(); });
   // CUDA returns only when the data has arrived if it goes to pageable memory.
-  if (!capturing && copy.kind == cudaMemcpyDeviceToHost && pageable(copy.to)) device.synchronize(stream);
+  if (!capturing && to_host) device.synchronize(stream);
 }
 
 void copy_now(const Copy& copy) {

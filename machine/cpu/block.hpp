@@ -83,6 +83,7 @@ struct Block {
   Fiber *queue_head = nullptr, *queue_tail = nullptr;
   unsigned queued = 0;
   unsigned yields = 0;    // since something last happened in this block
+  unsigned waits = 0;     // at meetings, since its worker last looked at other work
   bool spinning = false;  // every thread only yields: let other blocks run
   Barrier barriers[16];
   std::vector<Warp> warps;

@@ -12,7 +12,10 @@ namespace causeway::cpu {
 
 Device::Device() : pe_(&pe_context()) {}
 
-Device::~Device() { synchronize(); }
+Device::~Device() {
+  synchronize();
+  std::lock_guard lock(mutex_);  // whoever finished the last operation may still hold it
+}
 
 unsigned Device::blocks_per_multiprocessor(unsigned threads, size_t shared_bytes) const {
   if (threads == 0 || threads > limits_.threads_per_block || shared_bytes > limits_.shared_per_block) return 0;
@@ -28,19 +31,25 @@ Stream* Device::create_stream(bool blocking, int priority) {
   auto stream = std::make_unique<Stream>(blocking, priority);
   Stream* raw = stream.get();
   std::lock_guard lock(mutex_);
+  std::erase_if(streams_, [](const auto& entry) {
+    return entry.second->destroyed_ && (!entry.second->last_ || entry.second->last_->done);
+  });
   streams_.emplace(raw, std::move(stream));
   return raw;
 }
 
 bool Device::owns(const Stream* stream) const {
   std::lock_guard lock(mutex_);
-  return stream == &default_stream_ || streams_.count(stream) != 0;
+  const auto found = streams_.find(stream);
+  return stream == &default_stream_ || (found != streams_.end() && !found->second->destroyed_);
 }
 
 void Device::destroy_stream(Stream* stream) {
-  synchronize(stream);
   std::lock_guard lock(mutex_);
-  streams_.erase(stream);
+  if (!stream->last_ || stream->last_->done)
+    streams_.erase(stream);
+  else
+    stream->destroyed_ = true;  // its work goes on
 }
 
 // ---------------------------------------------------------------- the graph of work

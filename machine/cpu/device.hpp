@@ -58,6 +58,7 @@ class Stream {
   friend class Device;
   bool blocking_;
   int priority_;
+  bool destroyed_ = false;            // as these: guarded by the device's mutex
   OperationPtr last_;                 // guarded by the device's mutex
   std::shared_ptr<Graph> capture_;    // set while capturing
   std::vector<size_t> capture_tail_;  // nodes that the next captured one waits for

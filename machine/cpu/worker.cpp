@@ -17,6 +17,8 @@ __thread int ticks_left __attribute__((tls_model("initial-exec"))) = 64;
 namespace {
 
 constexpr int kTicksPerTurn = 64;
+constexpr unsigned kWaitsPerTurn = 1 << 12;
+constexpr size_t kThreadsOfPolling = 16384;
 constexpr size_t kStackBytes = 64 * 1024;
 
 __thread Worker* worker_here = nullptr;
@@ -125,7 +127,15 @@ void Worker::wait_at(const char* place) {
   sanitizer_release(&fiber.home->grid.failed);  // it may be dropped here, if the kernel fails
   fiber.state = FiberState::waiting;
   fiber.meets_at = place;
-  go(fiber, simulated ? nullptr : fiber.home->pop(), false);
+  Block& block = *fiber.home;
+  // A block may poll by meetings (while (!__all_sync(...))), and what it waits for be another block or task of this worker.
+  const bool look_around = !simulated && ++block.waits >= kWaitsPerTurn;
+  if (look_around) {
+    block.waits = 0;
+    block.spinning = blocks_.size() * block.threads <
+                     kThreadsOfPolling;  // (it may as well compute: blocks must not come without end)
+  }
+  go(fiber, simulated || look_around ? nullptr : block.pop(), false);
 }
 
 void Worker::end_fiber() {

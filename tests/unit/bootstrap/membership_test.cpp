@@ -100,6 +100,19 @@ TEST(Membership, ALossIsTemporaryOnlyWhenAllAreGone) {
   EXPECT_EQ(membership.pes(), 3);
 }
 
+TEST(Membership, AProcessThatHasEndedIsMissedInTheNextJob) {
+  Membership membership(2);  // (the launcher's)
+  join_all(membership, 2);
+  membership.leave(0);
+  membership.leave(1);
+  membership.retire(1);
+  ASSERT_EQ(membership.join(0, 2, 1), "");
+  ASSERT_TRUE(membership.contribute(0, {0, "step", {}}));
+  const auto answers = membership.take_answers();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_NE(text_of(answers[0]).find("PE 1"), std::string::npos) << text_of(answers[0]);
+}
+
 TEST(Membership, AFixedSizeStaysFixed) {
   Membership membership(2);
   EXPECT_NE(membership.join(0, 3, 1).find("started with 2"), std::string::npos);

@@ -23,12 +23,18 @@ TEST(Copies, ASourceMayChangeAtOnce) {
   });
   std::vector<int> source(1000);
   std::iota(source.begin(), source.end(), 0);
+  int on_stack = 17;
   ASSERT_EQ(cudaMemcpyAsync(to.get(), source.data(), 4000, cudaMemcpyHostToDevice, stream), cudaSuccess);
+  ASSERT_EQ(cudaMemcpyAsync(to.get(), source.data() + 5, 4, cudaMemcpyDefault, stream), cudaSuccess);
+  ASSERT_EQ(cudaMemcpyAsync(to.get() + 1, &on_stack, 4, cudaMemcpyDefault, stream), cudaSuccess);
   std::fill(source.begin(), source.end(), -1);
+  on_stack = -1;
   EXPECT_EQ(cudaStreamQuery(stream), cudaErrorNotReady);
   __atomic_store_n(gate, 1, __ATOMIC_RELEASE);
   ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
   EXPECT_EQ(to.host()[999], 999);
+  EXPECT_EQ(to.host()[0], 5);
+  EXPECT_EQ(to.host()[1], 17);
   EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
   cudaGetLastError();
 }
@@ -43,6 +49,25 @@ TEST(Copies, ToPageableMemoryHaveArrivedOnReturn) {
   });
   ASSERT_EQ(cudaMemcpyAsync(&result, from.get() + 2, 4, cudaMemcpyDeviceToHost, nullptr), cudaSuccess);
   EXPECT_EQ(result, 8);
+  configure(1, 1);
+  enter([data = from.get()] {
+    for (int i = 0; i < 1000; ++i) causeway::cpu::yield();
+    data[2] = 9;
+  });
+  ASSERT_EQ(cudaMemcpyAsync(&result, from.get() + 2, 4, cudaMemcpyDefault, nullptr), cudaSuccess);
+  EXPECT_EQ(result, 9);
+}
+
+TEST(Copies, OfDeviceVariablesAreInOrder) {
+  DeviceArray<int> to(1);
+  device_variable[3] = 0;
+  configure(1, 1);
+  enter([] {
+    for (int i = 0; i < 1000; ++i) causeway::cpu::yield();
+    device_variable[3] = 6;
+  });
+  ASSERT_EQ(cudaMemcpyAsync(to.get(), &device_variable[3], 4, cudaMemcpyDefault, nullptr), cudaSuccess);
+  EXPECT_EQ(to.host()[0], 6);
 }
 
 TEST(Copies, LeavingAnAllocationIsRefused) {

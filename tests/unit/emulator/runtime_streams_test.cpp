@@ -80,6 +80,24 @@ TEST(Streams, EventsOrderAcrossStreams) {
   cudaGetLastError();
 }
 
+TEST(Streams, WorkOfADestroyedOneGoesOn) {
+  cudaStream_t stream;
+  ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  DeviceArray<int> value(1);
+  int* data = value.get();
+  Gate gate;
+  gate.close(stream);
+  configure(1, 1, 0, stream);
+  enter([=] { *data = 3; });
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+  EXPECT_EQ(cudaStreamQuery(stream), cudaErrorInvalidResourceHandle);
+  EXPECT_EQ(*data, 0);
+  gate.open();
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(*data, 3);
+  cudaGetLastError();
+}
+
 TEST(Streams, EventsMeasureTime) {
   cudaEvent_t start, end;
   ASSERT_EQ(cudaEventCreate(&start), cudaSuccess);

@@ -4,6 +4,7 @@
 #include <causeway/backend/cpu/memory_cpu.hpp>
 #include <causeway/base/error.hpp>
 #include <causeway/heap/heap.hpp>
+#include <cuda_runtime_api.h>
 
 namespace causeway::test {
 namespace {
@@ -54,6 +55,9 @@ TEST(Heap, BeginsSmallerWhereMemoryIsShort) {
   HeapOptions options;
   options.first_may_be_less = true;
   with_short_memory(options, [](Heap& heap) {
+    cudaPointerAttributes attributes;
+    EXPECT_EQ(cudaPointerGetAttributes(&attributes, heap.own() + 5), cudaSuccess);
+    EXPECT_EQ(attributes.type, cudaMemoryTypeDevice);
     EXPECT_EQ(heap.bytes(), 50 * kMiB);  // half of what the poorer PE has
     EXPECT_NE(heap.allocate(40 * kMiB, 16, "here"), nullptr);
   });

@@ -42,6 +42,13 @@ TEST(RunJob, TheFirstStatusThatIsNotZeroIsTheJobs) {
   EXPECT_EQ(outcome.err, "causeway run: PE 1 exited with status 4; ending the job\n");
 }
 
+TEST(RunJob, ACallerMayIgnoreTheEndsOfItsChildren) {
+  const Outcome outcome = launch({"-n", "1", "/bin/sh", "-c",
+                                  "trap '' CHLD; export CAUSEWAY_TEST_PROGRAM=launcher; exec /proc/" +
+                                      std::to_string(::getpid()) + "/exe -n 2 /bin/sh -c 'exit $CAUSEWAY_PE'"});
+  EXPECT_EQ(outcome.status, 1) << outcome.err;
+}
+
 TEST(RunJob, ADeathByASignalIsTheJobs) {
   const Outcome outcome = launch(shell({"-n", "3"}, "test $CAUSEWAY_PE = 2 && kill -SEGV $$; sleep 100"));
   EXPECT_EQ(outcome.status, 128 + SIGSEGV);
