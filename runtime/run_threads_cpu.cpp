@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <future>
 #include <thread>
 
 namespace causeway {
@@ -93,19 +94,25 @@ int run_free(const ThreadsJob& job, const Copies& copies) {
     const cpu::ScopedPe scope(contexts.back().get());
     entries.push_back(copies.load(pe));
   }
+  // None begins before all are there: those that run would wait for one that cannot be started.
+  std::promise<bool> all_there;
+  const std::shared_future<bool> begin = all_there.get_future().share();
   std::vector<std::thread> threads;
+  const auto go = [&](bool good) {
+    all_there.set_value(good);
+    for (auto& thread : threads) thread.join();
+  };
   try {
     for (int pe = 0; pe < job.pes; ++pe)
       threads.emplace_back([&, pe] {
         const cpu::ScopedPe own(contexts[size_t(pe)].get());
-        statuses[size_t(pe)] = run_pe(job, entries[size_t(pe)], meeting, pe);
+        if (begin.get()) statuses[size_t(pe)] = run_pe(job, entries[size_t(pe)], meeting, pe);
       });
-  } catch (const std::system_error& error) {  // those that run would wait for ever
-    std::fprintf(stderr, "causeway run: starting PE %zu's thread: %s\n", threads.size(), error.what());
-    std::fflush(stderr);
-    _exit(2);
+  } catch (const std::exception&) {
+    go(false);
+    throw;
   }
-  for (auto& thread : threads) thread.join();
+  go(true);
   return first_bad(statuses);
 }
 

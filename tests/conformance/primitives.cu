@@ -1,73 +1,12 @@
 // The teaching primitives against a plain model: every rank can compute what every other rank sends, so it knows each byte that
 // it must find, and that nothing beside it has been written. Nobody meets between operations unless a case says so.
-#include <causeway/moe/primitives.hpp>
-
 #include <functional>
-#include <memory>
 
-#include "harness.hpp"
+#include "primitives_cases.hpp"
 
-using namespace conformance;
-using causeway::moe::Primitives;
+using namespace primitives_cases;
 
 namespace {
-
-constexpr char kPoison = char(0xa5);
-
-/// Device memory that begins at any address, between guards; poisoned.
-class Memory {
- public:
-  Memory(Suite& suite, Random& random, size_t bytes) : suite_(&suite), bytes_(bytes), skip_(random.below(17)) {
-    CHECK(cudaMalloc(&base_, all()));
-    poison();
-  }
-  ~Memory() { cudaFree(base_); }
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
-
-  [[nodiscard]] char* data() const { return base_ + kGuard + skip_; }
-  void poison() {
-    CHECK(cudaMemsetAsync(base_, kPoison, all(), suite_->stream));
-    suite_->synchronize();
-  }
-  void fill(const std::vector<char>& bytes) { copy(data(), bytes.data(), bytes.size(), suite_->stream); }
-  /// Holds it `expected`, and are the guards untouched?
-  void check(const std::vector<char>& expected, const char* what) {
-    std::vector<char> got(all()), want(all(), kPoison);
-    std::copy(expected.begin(), expected.end(), want.begin() + long(kGuard + skip_));
-    copy(got.data(), base_, got.size(), suite_->stream);
-    suite_->same(got.data(), want.data(), got.size(), what);
-  }
-
- private:
-  [[nodiscard]] size_t all() const { return 2 * kGuard + 17 + bytes_; }
-  Suite* suite_;
-  char* base_ = nullptr;
-  size_t bytes_, skip_;
-};
-
-/// Nothing, one byte, odd lengths, a slot or a byte more or less, several slots.
-size_t draw_bytes(Random& random, size_t slot_bytes, int slots) {
-  const int kind = random.between(0, 6);
-  if (kind < 2) return size_t(kind);
-  if (kind == 2) return 2 * random.below(40) + 1;
-  if (kind == 3) return slot_bytes + random.below(3) - 1;
-  if (kind == 4) return slot_bytes * size_t(random.between(1, 2 * slots + 1)) + random.below(3) - 1;
-  return random.below(slot_bytes * size_t(slots) * 2) + 1;
-}
-
-std::unique_ptr<Primitives> draw_primitives(Random& random, nvshmem_team_t team = NVSHMEM_TEAM_WORLD) {
-  const size_t sizes[] = {1, 16, 33, 128, 1000};
-  const int threads[] = {1, 1, 32, 45};
-  const size_t slot_bytes = sizes[random.below(5)];
-  const int slots = random.between(1, 5);
-  return std::make_unique<Primitives>(team, slot_bytes, slots, threads[random.below(4)]);
-}
-
-/// What rank `from` has for rank `to` in an operation.
-std::vector<char> row(uint64_t key, int from, int to, size_t bytes) {
-  return pattern(mix(key) ^ mix(uint64_t(from) * 1009 + uint64_t(to) + 7), bytes);
-}
 
 // ---------------------------------------------------------------- collectives
 
@@ -333,7 +272,18 @@ void run_teams(Suite& suite, Random& random, cudaStream_t sends) {
   nvshmem_barrier_all();
 }
 
-/// Each must be refused with a text that has these words.
+/// A call must be refused with a text that has these words.
+void refused(Suite& suite, const std::function<void()>& call, const std::vector<std::string>& words) {
+  std::string text;
+  try {
+    call();
+  } catch (const std::invalid_argument& error) {
+    text = error.what();
+  }
+  for (const std::string& word : words)
+    if (text.find(word) == std::string::npos) suite.wrong("\"%s\" does not say \"%s\"", text.c_str(), word.c_str());
+}
+
 void run_errors(Suite& suite, Random& random, cudaStream_t sends) {
   auto p = draw_primitives(random);
   auto none = std::make_unique<Primitives>(NVSHMEM_TEAM_INVALID, 64);
@@ -341,38 +291,63 @@ void run_errors(Suite& suite, Random& random, cudaStream_t sends) {
   char* x = memory.data();
   const int ranks = suite.pes;
   const std::string last = std::to_string(ranks - 1), over = std::to_string(ranks + 1), count = std::to_string(ranks);
-  auto refused = [&](const std::function<void()>& call, const std::vector<std::string>& words) {
-    std::string text;
-    try {
-      call();
-    } catch (const std::invalid_argument& error) {
-      text = error.what();
-    }
-    for (const std::string& word : words)
-      if (text.find(word) == std::string::npos) suite.wrong("\"%s\" does not say \"%s\"", text.c_str(), word.c_str());
-  };
-  refused([&] { p->send(x, 1, -1, sends); }, {"send: to is -1: must be 0 to " + last});
-  refused([&] { p->send(x, 0, ranks, sends); }, {"send: to is " + count});
-  refused([&] { p->recv(x, 1, ranks + 1, sends); }, {"recv: from is " + over + ": must be 0 to " + last});
-  refused([&] { p->send(nullptr, 5, 0, sends); }, {"send: x is null", "device memory"});
-  refused([&] { p->recv(nullptr, 5, 0, sends); }, {"recv: x is null"});
-  refused([&] { p->all_gather(nullptr, x, 5, sends); }, {"all_gather: x is null"});
-  refused([&] { p->all_gather(x, nullptr, 5, sends); }, {"all_gather: out is null"});
-  refused([&] { p->all_to_all(nullptr, x, 5, sends); }, {"all_to_all: x is null"});
-  refused([&] { p->all_to_all(x, x, ~size_t{0}, sends); }, {"all_to_all: bytes is 18446744073709551615: must be 0 to"});
+  refused(suite, [&] { p->send(x, 1, -1, sends); }, {"send: to is -1: must be 0 to " + last});
+  refused(suite, [&] { p->send(x, 0, ranks, sends); }, {"send: to is " + count});
+  refused(suite, [&] { p->recv(x, 1, ranks + 1, sends); }, {"recv: from is " + over + ": must be 0 to " + last});
+  refused(suite, [&] { p->send(nullptr, 5, 0, sends); }, {"send: x is null", "device memory"});
+  refused(suite, [&] { p->recv(nullptr, 5, 0, sends); }, {"recv: x is null"});
+  refused(suite, [&] { p->all_gather(nullptr, x, 5, sends); }, {"all_gather: x is null"});
+  refused(suite, [&] { p->all_gather(x, nullptr, 5, sends); }, {"all_gather: out is null"});
+  refused(suite, [&] { p->all_to_all(nullptr, x, 5, sends); }, {"all_to_all: x is null"});
+  refused(suite, [&] { p->all_to_all(x, x, ~size_t{0}, sends); },
+          {"all_to_all: bytes is 18446744073709551615: must be 0 to"});
   for (int bad : {0, -2, ranks + 1}) {
     const std::string words = "node_ranks is " + std::to_string(bad) + ": must divide the number of ranks, " + count;
-    refused([&] { p->internode_all_gather(x, x, 1, bad, sends); }, {"internode_all_gather: " + words});
-    refused([&] { p->internode_all_to_all(x, x, 1, bad, sends); }, {"internode_all_to_all: " + words});
+    refused(suite, [&] { p->internode_all_gather(x, x, 1, bad, sends); }, {"internode_all_gather: " + words});
+    refused(suite, [&] { p->internode_all_to_all(x, x, 1, bad, sends); }, {"internode_all_to_all: " + words});
   }
-  refused([&] { none->send(x, 1, 0, sends); }, {"send: team is -1: this PE is in none"});
-  refused([&] { none->barrier(sends); }, {"barrier: team is -1"});
-  refused([&] { Primitives(NVSHMEM_TEAM_WORLD, 0); }, {"slot_bytes is 0: must be 1 to"});
-  refused([&] { Primitives(NVSHMEM_TEAM_WORLD, ~size_t{0}); }, {"slot_bytes is 18446744073709551615"});
-  refused([&] { Primitives(NVSHMEM_TEAM_WORLD, 16, 0); }, {"slots is 0: must be 1 to 1024"});
-  refused([&] { Primitives(NVSHMEM_TEAM_WORLD, 16, 1, 1025); }, {"threads is 1025: must be 1 to 1024"});
+  refused(suite, [&] { none->send(x, 1, 0, sends); }, {"send: team is -1: this PE is in none"});
+  refused(suite, [&] { none->barrier(sends); }, {"barrier: team is -1"});
+  refused(suite, [&] { Primitives(NVSHMEM_TEAM_WORLD, 0); }, {"slot_bytes is 0: must be 1 to"});
+  refused(suite, [&] { Primitives(NVSHMEM_TEAM_WORLD, ~size_t{0}); }, {"slot_bytes is 18446744073709551615"});
+  refused(suite, [&] { Primitives(NVSHMEM_TEAM_WORLD, 16, 0); }, {"slots is 0: must be 1 to 1024"});
+  refused(suite, [&] { Primitives(NVSHMEM_TEAM_WORLD, 16, 1, 1025); }, {"threads is 1025: must be 1 to 1024"});
   p->send(nullptr, 0, 0, sends), p->recv(nullptr, 0, 0, sends), p->all_gather(nullptr, nullptr, 0, sends);
   run_messages(suite, random, *p, sends);  // nothing has been queued by what was refused
+}
+
+/// One PE gives the constructor something bad: it throws on all PEs, each of which learns what or who was wrong, and what is made
+/// next works.
+void run_constructor(Suite& suite, Random& random, cudaStream_t sends) {
+  const Silence quiet;  // the library complains of the team, too
+  const int bad = random.between(0, suite.pes - 1), not_a_team = 12345;
+  const bool mine = suite.me == bad;
+  const std::string who = "a PE with bad arguments is " + std::to_string(bad);
+  const auto one = [&](nvshmem_team_t team, size_t slot_bytes, int slots, int threads, const std::string& words) {
+    const auto make = [&] {
+      if (mine)
+        Primitives(team, slot_bytes, slots, threads);
+      else
+        Primitives(NVSHMEM_TEAM_WORLD, 64);
+    };
+    refused(suite, make, {mine ? words : who});
+  };
+  one(NVSHMEM_TEAM_WORLD, 0, 4, 128, "slot_bytes is 0: must be 1 to");
+  one(NVSHMEM_TEAM_WORLD, ~size_t{0}, 4, 128, "slot_bytes is 18446744073709551615");
+  one(NVSHMEM_TEAM_WORLD, 64, 0, 128, "slots is 0: must be 1 to 1024");
+  one(NVSHMEM_TEAM_WORLD, 64, -1, 128, "slots is -1: must be 1 to 1024");
+  one(NVSHMEM_TEAM_WORLD, 64, 1025, 128, "slots is 1025");
+  one(NVSHMEM_TEAM_WORLD, 64, 4, 0, "threads is 0: must be 1 to 1024");
+  one(NVSHMEM_TEAM_WORLD, 64, 4, 1025, "threads is 1025");
+  one(not_a_team, 64, 4, 128, "team is 12345: must be a team of this PE");
+  if (suite.pes > 1) {
+    const std::string sizes = "slot_bytes is 64: must be the same on all PEs, not 48",
+                      slots = "slots is 4: must be the same on all PEs, not 3";
+    refused(suite, [&] { Primitives(NVSHMEM_TEAM_WORLD, mine ? 48 : 64); }, {sizes});
+    refused(suite, [&] { Primitives(NVSHMEM_TEAM_WORLD, 64, mine ? 4 : 3); }, {slots});
+  }
+  auto p = draw_primitives(random);
+  run_messages(suite, random, *p, sends);
 }
 
 }  // namespace
@@ -393,6 +368,8 @@ int main(int argc, char** argv) {
   suite.family("graphs", suite.cases, [&](Random& random, int) { run_graph(suite, random); });
   suite.family("teams", suite.cases, [&](Random& random, int) { run_teams(suite, random, sends); });
   suite.family("errors", std::min(suite.cases, 5), [&](Random& random, int) { run_errors(suite, random, sends); });
+  suite.family("arguments of one PE", std::min(suite.cases, 5),
+               [&](Random& random, int) { run_constructor(suite, random, sends); });
   CHECK(cudaStreamDestroy(sends));
   return suite.finish();
 }

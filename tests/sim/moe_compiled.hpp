@@ -41,8 +41,12 @@ int team_size(const char*, int team) { return nvshmem_team_n_pes(team); }
 int team_number(const char*, int team) { return nvshmem_team_my_pe(team); }
 int all_pes() { return nvshmem_n_pes(); }
 int even_node_pes() { return 0; }
-void check_faults(const char*) {
-  if (unit::world().faults->count != 0) fail(Status::internal, "device code: {}", unit::world().faults->problem);
+void check_faults(const char*) {  // each is told once
+  FaultRecord& faults = *unit::world().faults;
+  if (faults.complete == 0) return;
+  faults.complete = faults.count = 0;
+  fail(Status::internal, "device code: {}: {} (expected {}, seen {})", faults.operation, faults.problem, faults.expected,
+       faults.seen);
 }
 }  // namespace causeway::host
 
