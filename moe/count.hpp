@@ -183,7 +183,6 @@ struct ExchangeKernel {
     *scratch.verdict = ails;
     counted->most = most;
     counted->verdict = ails;
-    machine::store_release_sys(&counted->ready, 1u);
     if (ails != 0 && report) report_verdict(place.world, "moe dispatch_worst_case", ails);
   }
 };

@@ -98,7 +98,6 @@ class Hop {
 
   /// Counts, tells all ranks and sends. Until the end of the queued work nothing of the input may change.
   void dispatch(const HopInput& in, const Route& route, cudaStream_t stream) {
-    counted_->ready = 0;
     const Tokens& tokens = in.tokens;
     const PrepareKernel prepare{place_.limits, place_.limits.ranks, tokens.topk_idx, route, scratch_, in.before};
     run(prepare, blocks_, stream);

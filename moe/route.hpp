@@ -70,7 +70,6 @@ struct Scratch {
 
 /// What the host learns of a dispatch.
 struct Counted {
-  uint32_t ready;  // the rest is there
   int32_t verdict;
   int32_t received, most;  // here; the most that any rank of the hop receives
   int32_t of_expert[1];    // by own expert
