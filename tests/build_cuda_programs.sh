@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compiles every example and conformance program with nvcc, as a user would; nothing is run.
+# Compiles every example and conformance program, and the MoE benchmark, with nvcc, as a user would; nothing is run.
 #   build_cuda_programs.sh CAUSEWAY-TOOL [--quick]
 # --quick: the conformance programs to PTX only, and none of those that take long. Without it three programs, each of which takes a
 # quarter of an hour, are compiled without optimisation, and all others as they are run.
@@ -7,7 +7,7 @@ set -u
 tool=$1
 quick=${2:-}
 root=$(cd "$(dirname "$0")/.." && pwd)
-set -- "$root"/examples/*.cu "$root"/tests/conformance/*.cu
+set -- "$root"/examples/*.cu "$root"/tests/conformance/*.cu "$root"/bench/moe.cu
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
 export tool directory quick
@@ -15,7 +15,7 @@ compile() {
   case $quick$1 in
     --quick*/moving.cu | --quick*/reductions.cu | --quick*/reducescatters.cu | --quick*/scans.cu | --quick*/atomics.cu) return ;;
     --quick*/rma.cu | --quick*/strided.cu | --quick*/wait*.cu | --quick*/tiles.cu | --quick*/collective_graphs.cu) return ;;
-    --quick*/conformance/*)
+    --quick*/conformance/* | --quick*/bench/*)
       "$tool" cc --machine cuda -c -gencode arch=compute_90,code=compute_90 "$1" -o "$directory/$(basename "$1").o" ||
         { echo "FAILED: $1"; return 1; }
       return ;;
