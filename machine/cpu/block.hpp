@@ -82,9 +82,9 @@ struct Block {
   std::vector<Fiber> fibers;
   Fiber *queue_head = nullptr, *queue_tail = nullptr;
   unsigned queued = 0;
-  unsigned yields = 0;    // since something last happened in this block
-  unsigned waits = 0;     // at meetings, since its worker last looked at other work
-  bool spinning = false;  // every thread only yields: let other blocks run
+  unsigned yields = 0;       // since something last happened in this block
+  int waits_left = 1 << 16;  // and polls, until its worker looks at other work
+  bool spinning = false;     // every thread only yields: let other blocks run
   Barrier barriers[16];
   std::vector<Warp> warps;
   char* shared;  // dynamic, then static

@@ -17,7 +17,7 @@ __thread int ticks_left __attribute__((tls_model("initial-exec"))) = 64;
 namespace {
 
 constexpr int kTicksPerTurn = 64;
-constexpr unsigned kWaitsPerTurn = 1 << 12;
+constexpr int kWaitsPerTurn = 1 << 12;  // of a block that has waited often
 constexpr size_t kThreadsOfPolling = 16384;
 constexpr size_t kStackBytes = 64 * 1024;
 
@@ -26,6 +26,13 @@ __thread Worker* worker_here = nullptr;
 size_t stack_bytes() {
   const size_t bytes = machine_options().stack_bytes;
   return bytes ? (bytes + 4095) & ~size_t{4095} : kStackBytes;
+}
+
+/// Counts waits and polls; true once in a while.
+bool has_waited_long(Block& block, int polls) {
+  if ((block.waits_left -= polls) > 0) return false;
+  block.waits_left = kWaitsPerTurn;
+  return true;
 }
 
 void fiber_main(boost::context::detail::transfer_t from) {
@@ -102,7 +109,8 @@ void Worker::yield() {
   Fiber& fiber = self();
   Block& block = *fiber.home;
   const bool all_started = block.started >= block.threads;
-  if (simulated || block.grid.failed || (all_started && ++block.yields > block.queued + 1)) {
+  if (simulated || block.grid.failed ||
+      (all_started && (++block.yields > block.queued + 1 || has_waited_long(block, kTicksPerTurn)))) {
     sanitizer_release(&block.grid.failed);
     block.yields = 0;
     block.spinning = true;
@@ -128,13 +136,10 @@ void Worker::wait_at(const char* place) {
   fiber.state = FiberState::waiting;
   fiber.meets_at = place;
   Block& block = *fiber.home;
-  // A block may poll by meetings (while (!__all_sync(...))), and what it waits for be another block or task of this worker.
-  const bool look_around = !simulated && ++block.waits >= kWaitsPerTurn;
-  if (look_around) {
-    block.waits = 0;
-    block.spinning = blocks_.size() * block.threads <
-                     kThreadsOfPolling;  // (it may as well compute: blocks must not come without end)
-  }
+  // A block may poll by meetings (while (!__all_sync(...))), and what it waits for be another block or task of this worker. One
+  // that computes looks the same, so it is left alone for long, and new blocks do not come without end.
+  const bool look_around = !simulated && has_waited_long(block, 1);
+  if (look_around) block.spinning = blocks_.size() * block.threads < kThreadsOfPolling;
   go(fiber, simulated || look_around ? nullptr : block.pop(), false);
 }
 

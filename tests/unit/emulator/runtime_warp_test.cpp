@@ -98,19 +98,20 @@ TEST(Warp, SubsetsMeetIndependently) {
 }
 
 TEST(Warp, BlocksThatPollByVotesLetOthersRun) {
-  DeviceArray<int> flag(2);
-  int* data = flag.get();
-  ASSERT_EQ(run(300, 32,
-                [=] {  // more blocks than workers, and the last one is waited for
-                  if (block_index().x == 299) {
-                    if (thread_index().x == 0) __atomic_store_n(data, 1, __ATOMIC_RELEASE);
-                    return;
-                  }
-                  if (block_index().x > 40) return;
-                  while (!__all_sync(~0u, __atomic_load_n(data, __ATOMIC_ACQUIRE))) {
-                  }
-                }),
-            cudaSuccess);
+  for (const unsigned threads : {1u, 32u, 70u}) {
+    DeviceArray<int> flag(1);
+    int* data = flag.get();
+    ASSERT_EQ(run(300, threads,
+                  [=] {  // more blocks than workers, and the last one is waited for
+                    if (block_index().x == 299) {
+                      if (thread_index().x == 0) __atomic_store_n(data, 1, __ATOMIC_RELEASE);
+                      return;
+                    }
+                    if (block_index().x > 40) return;
+                    while (!__all_sync(__activemask(), __atomic_load_n(data, __ATOMIC_ACQUIRE))) tick();
+                  }),
+              cudaSuccess);
+  }
 }
 
 TEST(Warp, VotesAndMatchAll) {
