@@ -86,7 +86,7 @@ foreach(pes 2 3 4 8)
   causeway_job_test(sim.collectives.${pes} tests/collectives_sim ${pes} RUN --seed ${collective_seeds} LABELS sim TIMEOUT 900)
 endforeach()
 
-foreach(name moe moe_faults primitives)
+foreach(name moe moe_faults moe_outcome primitives)
   causeway_add_program(${name}_sim tests/sim/${name}.cu DIRECTORY tests FLAGS -O1 -g1)
   foreach(pes 2 3 4)
     causeway_job_test(sim.${name}.${pes} tests/${name}_sim ${pes} RUN --seed ${collective_seeds} LABELS sim TIMEOUT 900)

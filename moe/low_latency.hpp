@@ -292,7 +292,17 @@ class Masks {
   uint32_t own_ = 0, bits_ = 0;
 };
 
-/// To which ranks a token goes, masked ones aside. A token has at most 32 choices; a lane looks up those of its number.
+/// To which of at most 32 ranks a token goes, as bits. A token has at most 32 choices; a lane looks up those of its number.
+CAUSEWAY_DEVICE uint32_t ranks_of(Lanes lanes, const LowLatencyPlace& place, const int64_t* topk_idx, int topk) {
+  uint32_t own = 0;
+  for (int k = int(lanes.rank()); k < topk; k += int(lanes.size())) {
+    const int rank = place.map.rank_of(topk_idx[k]);
+    if (rank >= 0) own |= 1u << rank;
+  }
+  return any_bits(lanes, own);
+}
+
+/// To which ranks a token goes, masked ones aside.
 class Targets {
  public:
   CAUSEWAY_DEVICE Targets(Lanes lanes, const LowLatencyPlace& place, const int64_t* topk_idx, int topk)
@@ -302,21 +312,15 @@ class Targets {
       place_ = &place, topk_idx_ = topk_idx, topk_ = topk;
       return;
     }
-    uint32_t own = 0;
-    for (int k = int(lanes.rank()); k < topk; k += int(lanes.size())) {
-      const int rank = place.map.rank_of(topk_idx[k]);
-      if (rank >= 0) own |= 1u << rank;
-    }
+    const uint32_t all = ranks_of(lanes, place, topk_idx, topk);
     masks.get(lanes);
-    few_ = masks.without(any_bits(lanes, own));
+    few_ = masks.without(all);
   }
   /// Calls to(rank) for each, in order. All lanes do so together.
   template <class To>
   CAUSEWAY_DEVICE void each(To to) const {
     for (int rank = next(-1); rank >= 0; rank = next(rank)) to(rank);
   }
-  /// The same as bits, where there are at most 32 ranks.
-  CAUSEWAY_DEVICE uint32_t bits() const { return few_; }
 
  private:
   CAUSEWAY_DEVICE int next(int rank) const {

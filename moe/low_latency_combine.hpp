@@ -110,7 +110,8 @@ struct LowLatencyReturn {
   }
 };
 
-/// The ranks' sums of a token, added in the order of ranks.
+/// The ranks' sums of a token, added in the order of ranks: of those that the operation has decided to have come, whatever the mask
+/// says by then.
 struct LowLatencySum {
   LowLatencyPlace place;
   int tokens, topk, hidden;
@@ -141,8 +142,7 @@ struct LowLatencySum {
       const int lane = int(lanes.rank());
       const uint32_t outcome =
           lane < place.limits.ranks ? machine::load_relaxed_sys(place.operation.outcome + lane) : uint32_t(kOpen);
-      const Targets targets(lanes, place, choices, topk);
-      const uint32_t ranks = targets.bits() & ballot(lanes, outcome == kCame);
+      const uint32_t ranks = ranks_of(lanes, place, choices, topk) & ballot(lanes, outcome == kCame);
       sum_rows<InRegisters>(
           lanes, packs.begin, packs.end, ranks, row, [](int) { return 1.0f; }, [] { return true; }, to);
       return;
@@ -150,7 +150,7 @@ struct LowLatencySum {
     for (int base = packs.begin; base < packs.end; base += InRegisters::kPacks * int(lanes.size())) {
       PackSum<InRegisters::kPacks> sum(lanes, base, packs.end);
       for (int r = 0; r < place.limits.ranks; ++r)
-        if (goes_to(choices, topk, place.map, r) && !place.masked(r) && detail::came(place, r)) sum.add(row(r), 1.0f);
+        if (goes_to(choices, topk, place.map, r) && detail::came(place, r)) sum.add(row(r), 1.0f);
       sum.store(to);
     }
   }
