@@ -117,7 +117,6 @@ CAUSEWAY_EXPORT void nvshmem_team_destroy(nvshmem_team_t team) {
     World& world = world_of("nvshmem_team_destroy");
     if (team == NVSHMEM_TEAM_INVALID) return;
     world.require_bound("nvshmem_team_destroy");
-    machine_host::synchronize_device();  // what is queued on streams still reads the team's record
     world.teams().destroy(team);
   });
 }

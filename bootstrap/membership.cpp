@@ -26,7 +26,7 @@ bool Membership::present(int pe) const {
 std::string Membership::join(int pe, int pes, std::uint32_t pid) {
   // When all have come and gone, the next to come starts the job anew. (Not where a process has ended: it cannot come again.)
   const bool all_gone = std::all_of(members_.begin(), members_.end(), [&](const Member& member) {
-    return !member.present && member.round > 0 && !(pes_fixed_ > 0 && member.lost);
+    return !member.present && member.round > 0 && !member.ended;
   });
   if (all_gone) resize(pes_fixed_);
   if (pes < 1 || pes > pes_max) return fmt::format("{} PEs; accepted are 1 to {}", pes, pes_max);
@@ -81,6 +81,7 @@ void Membership::lose(int pe, const std::string& cause) {
 void Membership::retire(int pe) {
   if (pe >= pes()) return;
   Member& member = members_[static_cast<std::size_t>(pe)];
+  member.ended = true;
   if (member.lost) return;
   member.lost = true;
   if (member.round == 0) member.gone_at = ++departures_;

@@ -54,7 +54,8 @@ class Membership {
  private:
   struct Member {
     bool present = false;
-    bool lost = false;          // cannot come back
+    bool lost = false;          // cannot come back to this job
+    bool ended = false;         // its process has: nor to a later one
     std::uint64_t gone_at = 0;  // on departures_: whoever left first is the cause, others may have left because of it
     int round = 0;              // of the current or last stay; 0: never joined
     std::uint32_t pid = 0;

@@ -67,7 +67,9 @@ if(CAUSEWAY_TEST_SAMPLE)
   return()
 endif()
 
-set_tests_properties(conformance.moe.16 conformance.moe_more.16 PROPERTIES RESOURCE_LOCK memory)  # gigabytes each
+if(NOT CAUSEWAY_SANITIZE)
+  set_tests_properties(conformance.moe.16 conformance.moe_more.16 PROPERTIES RESOURCE_LOCK memory)  # gigabytes each
+endif()
 
 foreach(nodes 2 3 4)  # of which 3 is uneven
   causeway_job_test(conformance.moe.nodes.${nodes} tests/moe_conformance 8 RUN --nodes ${nodes} ARGS --cases 3 LABELS conformance)

@@ -145,9 +145,9 @@ void Buffer::low_latency_combine(const void* x, const int64_t* topk_idx, const f
   self.run_low(send, stream);
   const auto fault = wrong ? wrong : self.wrong_with([] { host::check_faults(kName); });  // (earlier calls')
   if (hook && !fault)
-    *hook = [&self, sum, operation](cudaStream_t on) {
+    *hook = [&self, sum, operation, memory = handle.memory](cudaStream_t on) {
       self.run_low(sum, on);
-      operation->used_on(on);
+      operation->used_on(on), memory->used_on(on);
     };
   else
     self.run_low(sum, stream);

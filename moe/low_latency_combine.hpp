@@ -50,7 +50,10 @@ struct LowLatencyReturn {
     for (int i = first; i < tokens * topk; i += step) {
       const int64_t given = topk_idx[i], sent = place.sent[i];
       const int rank = place.map.rank_of(sent);
-      if (rank < 0) continue;
+      if (rank < 0) {
+        good = place.map.rank_of(given) < 0 && good;
+        continue;
+      }
       good = (given == sent || given == -1) && good;
       if (masks.has(rank)) continue;
       const size_t at = size_t(of_token.quotient(i)) * size_t(place.limits.topk) + size_t(of_token.rest(i));

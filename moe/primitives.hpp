@@ -288,12 +288,12 @@ class Primitives {
 
   /// A PE that throws alone is waited for in the allocations. So all learn first whether one has a problem, and which sizes the
   /// others have: the greatest, and by the complement the least.
-  static void agree(const std::string& problem, uint64_t slot_bytes, uint64_t slots) {
+  void agree(const std::string& problem, uint64_t slot_bytes, uint64_t slots) {
     const int me = nvshmem_my_pe();
     uint64_t words[] = {problem.empty() ? 0 : uint64_t(me) + 1, slot_bytes, ~slot_bytes, slots, ~slots};
-    const std::unique_ptr<void, Free> memory(nvshmem_malloc(sizeof words));
-    uint64_t* all = static_cast<uint64_t*>(memory.get());
-    if (!memory) throw std::runtime_error("causeway::moe::Primitives: no symmetric memory");
+    agreement_.reset(nvshmem_malloc(sizeof words));  // kept: freeing it would wait for what is queued
+    uint64_t* all = static_cast<uint64_t*>(agreement_.get());
+    if (!all) throw std::runtime_error("causeway::moe::Primitives: no symmetric memory");
     nvshmem_putmem(all, words, sizeof words, me), nvshmem_quiet();
     if (nvshmem_uint64_max_reduce(NVSHMEM_TEAM_WORLD, all, all, sizeof words / sizeof *words) != 0)
       throw std::runtime_error("causeway::moe::Primitives: nvshmem_uint64_max_reduce failed");
@@ -336,7 +336,7 @@ class Primitives {
     return {ranks_ / node_ranks, position, rank() - position};
   }
 
-  std::unique_ptr<void, Free> data_, words_;
+  std::unique_ptr<void, Free> agreement_, data_, words_;
   primitives::Mailboxes messages_{}, collectives_{};  // for send and recv; for the collectives
   int ranks_ = 0;
   unsigned threads_ = 0;

@@ -1,6 +1,8 @@
 // The host side of the CPU machine (see machine_host.hpp): host code runs device code directly.
 #include <causeway/backend/cpu/memory_cpu.hpp>
 #include <causeway/coll/move.hpp>
+#include <causeway/emulator/runtime/allocations.hpp>
+#include <causeway/emulator/runtime/devices.hpp>
 #include <causeway/machine/cpu/context.hpp>
 #include <causeway/machine/launch.hpp>
 #include <causeway/runtime/machine_host.hpp>
@@ -47,11 +49,15 @@ void* make_shared(size_t bytes) { return std::memset(::operator new(bytes), 0, b
 void free_shared(void* memory) { ::operator delete(memory); }
 
 void* make_device(size_t bytes) {
-  void* const memory = ::operator new(bytes, std::align_val_t{256}, std::nothrow);
+  void* const memory = ::operator new (bytes, std::align_val_t{256}, std::nothrow);
   if (!memory) fail(Status::out_of_memory, "{} bytes of device memory cannot be had", bytes);
+  emulator::note_device_memory(memory, bytes, emulator::selected_device());
   return memory;
 }
-void free_device(void* memory) { ::operator delete(memory, std::align_val_t{256}); }
+void free_device(void* memory) {
+  if (memory) emulator::forget_device_memory(memory);
+  ::operator delete (memory, std::align_val_t{256});
+}
 
 void copy_on_stream(void* to, const void* from, size_t bytes, Stream stream) {
   cpu::device().enqueue(machine::cpu_stream(stream), [=] { std::memcpy(to, from, bytes); });
@@ -64,8 +70,10 @@ void copy_strided_on_stream(void* to, ptrdiff_t to_step, const void* from, ptrdi
   });
 }
 bool device_reaches(const void*) { return true; }
-void register_local(void*, size_t) {}
-void unregister_local(void*) {}
+void register_local(void* place, size_t bytes) {
+  emulator::note_device_memory(place, bytes, emulator::selected_device());  // (nothing, if the runtime knows it)
+}
+void unregister_local(void* place) { emulator::forget_device_memory(place); }
 void synchronize(Stream stream) { cpu::device().synchronize(machine::cpu_stream(stream)); }
 void synchronize_device() { cpu::device().synchronize(); }
 

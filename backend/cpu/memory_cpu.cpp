@@ -79,16 +79,9 @@ class CpuMemory : public Memory {
 
   void* reserve(size_t bytes) override {
     void* base = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (base == MAP_FAILED) return nullptr;
-    int device = 0;
-    (void)cudaGetDevice(&device);
-    emulator::note_device_memory(base, bytes, device);
-    return base;
+    return base == MAP_FAILED ? nullptr : base;
   }
-  void release(void* base, size_t bytes) override {
-    emulator::forget_device_memory(base);
-    munmap(base, bytes);
-  }
+  void release(void* base, size_t bytes) override { munmap(base, bytes); }
 
   std::unique_ptr<Segment> make(size_t bytes) override {
     // Pages come when they are touched, so more than there is would end in a kill later on: refuse it now.
@@ -134,8 +127,12 @@ class CpuMemory : public Memory {
     if (mmap(place, own.bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, own.fd(),
              off_t(own.offset())) == MAP_FAILED)
       fail_errno("mapping a heap segment");
+    int device = 0;
+    (void)cudaGetDevice(&device);
+    emulator::note_device_memory(place, own.bytes(), device);
   }
   void unmap(Segment& segment, void* place) override {
+    emulator::forget_device_memory(place);
     // Back to reserved address space, so that nothing else lands between the heaps.
     mmap(place, segment.bytes(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   }

@@ -109,7 +109,9 @@ bool Allocations::fits(const void* pointer, size_t bytes) const {
   std::lock_guard lock(mutex_);
   const auto address = reinterpret_cast<uintptr_t>(pointer);
   const auto found = containing(address);
-  return found == known_.end() || bytes <= found->second.bytes - (address - found->first);
+  if (found == known_.end() || found->second.kind == MemoryKind::noted)
+    return true;  // (a heap goes on in its next segment)
+  return bytes <= found->second.bytes - (address - found->first);
 }
 
 size_t Allocations::used() const {

@@ -73,9 +73,9 @@ void copy_async(const Copy& copy, cudaStream_t handle) {
                                                            : false;
   if (!capturing && from_host) {
     device.enqueue(stream, with_saved_source(copy));
-    return;
+  } else {
+    device.enqueue(stream, [copy] { copy.run(); });
   }
-  device.enqueue(stream, [copy] { copy.run(); });
   // CUDA returns only when the data has arrived if it goes to pageable memory.
   if (!capturing && to_host) device.synchronize(stream);
 }

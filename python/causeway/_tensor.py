@@ -104,7 +104,7 @@ class SymmetricTensor:
         import ctypes
         place = ctypes.addressof((ctypes.c_char * len(host)).from_buffer(host))
         queue = handle_of(stream)
-        native.copy(self.address if to_device else place, place if to_device else self.address, len(host), queue)
+        native.copy(self.address if to_device else place, place if to_device else self.address, len(host), queue, on_cpu)
         native.synchronize(queue)
 
     def __causeway_memory__(self) -> Memory:
@@ -173,11 +173,14 @@ def _make(call: str, shape: Shape, dtype: Any, zeroed: bool) -> SymmetricTensor:
         if any(extent < 0 for extent in extents):
             raise ValueError(f"shape is {list(extents)}: extents must be at least 0")
         found = dtype_of(dtype)
-    except (TypeError, ValueError):
+        size = max(_elements(extents) * found.bytes, 1)
+        if size >= _NO_SIZE:
+            raise ValueError(f"shape is {list(extents)}: a tensor of {size} bytes fits into no memory")
+    except Exception:
         with suppress(RuntimeError):  # takes part with a size that nobody has, so that no other PE waits
             native.allocate(_NO_SIZE, zeroed)
         raise
-    address = native.allocate(max(_elements(extents) * found.bytes, 1), zeroed)
+    address = native.allocate(size, zeroed)
     return SymmetricTensor(address, extents, found, True)
 
 

@@ -49,10 +49,13 @@ bool is_capturing(Address stream) {
   return status != cudaStreamCaptureStatusNone;
 }
 
-void copy(Address dest, Address source, size_t bytes, Address stream) {
+/// `in_order`: both ends are in order with the stream, as device memory is, whatever the runtime takes them for.
+void copy(Address dest, Address source, size_t bytes, Address stream, bool in_order) {
   if (bytes == 0) return;
-  check(cudaMemcpyAsync(as_pointer(dest), as_pointer(source), bytes, cudaMemcpyDefault, as_stream(stream)),
-        "cudaMemcpyAsync");
+  const auto kind = in_order ? cudaMemcpyDeviceToDevice : cudaMemcpyDefault;
+  call([&] {
+    check(cudaMemcpyAsync(as_pointer(dest), as_pointer(source), bytes, kind, as_stream(stream)), "cudaMemcpyAsync");
+  });
 }
 
 }  // namespace

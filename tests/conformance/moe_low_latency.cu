@@ -51,6 +51,19 @@ void run_graph(Suite& suite, Buffer& buffer, Random& random) {
   CHECK(cudaGraphDestroy(graph));
 }
 
+/// A combine's receive comes when its handle is gone and another dispatch has begun.
+void run_handle_dropped(Suite& suite, Buffer& buffer, Random& random) {
+  const Case c = draw_case(suite, random), other = draw_case(suite, random);
+  Run run(suite, buffer, c), next(suite, buffer, other);
+  run.start_dispatch(), run.finish_dispatch();
+  run.start_combine();
+  run.handle.reset();
+  next.start_dispatch();
+  run.finish_combine();
+  next.finish_dispatch();
+  next.start_combine(), next.finish_combine();
+}
+
 /// Choices that are -1 by the time of the combine do not count.
 void run_left_out(Suite& suite, Buffer& buffer, Random& random) {
   const Case c = draw_case(suite, random);
@@ -80,8 +93,12 @@ void run_errors(Suite& suite, Buffer& buffer, Random& random) {
   const bool mine = suite.me == culprit || random.chance(20);
   auto other = c.topk_idx[size_t(suite.me)];
   const auto named = std::find_if(other.begin(), other.end(), [](int64_t expert) { return expert >= 0; });
+  const auto none = std::find(other.begin(), other.end(), -1);
   const bool swap = what == 5 && mine && named != other.end();
-  if (swap) *named = random.chance(50) ? (*named + 1) % c.experts : c.experts;
+  if (swap && none != other.end() && random.chance(30))
+    *none = 0;
+  else if (swap)
+    *named = random.chance(50) ? (*named + 1) % c.experts : c.experts;
   int tokens = c.tokens[size_t(suite.me)], topk = c.topk;
   LowLatencyOutput to = run.got;
   const void* x = run.x;
@@ -139,6 +156,7 @@ int main(int argc, char** argv) {
     };
     family("moe.low latency, overlapped", run_overlapped);
     family("moe.low latency, graphs", run_graph);
+    family("moe.low latency, handle dropped", run_handle_dropped);
     family("moe.low latency, choices left out", run_left_out);
     family("moe.low latency, errors", run_errors);
     family("moe.low latency, after errors", run_overlapped);

@@ -48,6 +48,8 @@ def test_tensors(me: int, pes: int) -> None:
     if causeway.n_pes() > 1:  # one PE alone is wrong
         raises(ValueError if me == 0 else RuntimeError, r"shape is \[-1\]" if me == 0 else "memory calls differ",
                lambda: causeway.zeros(-1 if me == 0 else 7))
+        raises(ValueError if me == 0 else RuntimeError, "fits into no memory" if me == 0 else "memory calls differ",
+               lambda: causeway.zeros((2**40, 2**40) if me == 0 else 7))
         raises(ValueError if me == 0 else RuntimeError, "" if me == 0 else "memory calls differ",
                lambda: causeway.empty(7, "none" if me == 0 else "float32"))
     if causeway.machine == "cpu":

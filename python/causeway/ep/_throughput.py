@@ -2,7 +2,7 @@
 from typing import Any, List, Optional, Tuple, Union
 
 from .._arrays import Memory, describe
-from .._machine import native
+from .._machine import native, on_cpu
 from ._base import BufferBase, address, check_allocation, integer, new, optional_tensor, tensor
 from ._config import Config
 from ._events import EventOverlap
@@ -260,5 +260,5 @@ class ThroughputMode(BufferBase):
     @staticmethod
     def _copied(given: _Input, shape: List[int], dtype: str, width: int, source: int, comm: int) -> Any:
         made, at = new(given.x.library, shape, dtype)
-        native.copy(at, source, shape[0] * shape[1] * width, comm)
+        native.copy(at, source, shape[0] * shape[1] * width, comm, on_cpu)
         return made
