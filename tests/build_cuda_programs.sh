@@ -12,21 +12,23 @@ directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
 export tool directory quick
 compile() {
+  local made
+  made=$directory/$(basename "$(dirname "$1")").$(basename "$1")  # two folders have a moe.cu
   case $quick$1 in
     --quick*/moving.cu | --quick*/reductions.cu | --quick*/reducescatters.cu | --quick*/scans.cu | --quick*/atomics.cu) return ;;
     --quick*/rma.cu | --quick*/strided.cu | --quick*/wait*.cu | --quick*/tiles.cu | --quick*/collective_graphs.cu) return ;;
     --quick*/conformance/* | --quick*/bench/*)
-      "$tool" cc --machine cuda -c -gencode arch=compute_90,code=compute_90 "$1" -o "$directory/$(basename "$(dirname "$1")").$(basename "$1").o" ||
+      "$tool" cc --machine cuda -c -gencode arch=compute_90,code=compute_90 "$1" -o "$made.o" ||
         { echo "FAILED: $1"; return 1; }
       return ;;
   esac
   case $1 in
     */moving.cu | */reductions.cu | */reducescatters.cu)
-      "$tool" cc --machine cuda -G -gencode arch=compute_90,code=sm_90 "$1" -o "$directory/$(basename "$(dirname "$1")").$(basename "$1").program" ||
+      "$tool" cc --machine cuda -G -gencode arch=compute_90,code=sm_90 "$1" -o "$made.program" ||
         { echo "FAILED: $1"; return 1; }
       return ;;
   esac
-  "$tool" cc --machine cuda -gencode arch=compute_90,code=sm_90 "$1" -o "$directory/$(basename "$(dirname "$1")").$(basename "$1").program" ||
+  "$tool" cc --machine cuda -gencode arch=compute_90,code=sm_90 "$1" -o "$made.program" ||
     { echo "FAILED: $1"; return 1; }
 }
 export -f compile
