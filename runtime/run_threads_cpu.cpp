@@ -60,7 +60,6 @@ int call_main(Main entry, const ThreadsJob& job) {
   std::vector<char*> arguments;
   for (auto& text : texts) arguments.push_back(text.data());
   arguments.push_back(nullptr);
-  optind = 1;  // getopt's place is the C library's, so the PEs share it
   return entry(int(arguments.size()) - 1, arguments.data(), environ);
 }
 
@@ -98,6 +97,7 @@ int run_free(const ThreadsJob& job, const Copies& copies) {
   std::promise<bool> all_there;
   const std::shared_future<bool> begin = all_there.get_future().share();
   std::vector<std::thread> threads;
+  optind = 1;  // getopt's place is the C library's, so the PEs share it
   const auto go = [&](bool good) {
     all_there.set_value(good);
     for (auto& thread : threads) thread.join();
@@ -118,8 +118,10 @@ int run_free(const ThreadsJob& job, const Copies& copies) {
 
 int run_seeded(const ThreadsJob& job, const Copies& copies, uint64_t seed, int& copy_number) {
   auto meeting = std::make_shared<ThreadsMeeting>(job.pes, job.nodes, [] { cpu::yield(); });
-  const auto result = cpu::simulate({job.pes, seed, cpu::SimulationOptions{}.steps_max},
-                                    [&](int pe) { return run_pe(job, copies.load(copy_number++), meeting, pe); });
+  const auto result = cpu::simulate({job.pes, seed, cpu::SimulationOptions{}.steps_max}, [&](int pe) {
+    optind = 1;
+    return run_pe(job, copies.load(copy_number++), meeting, pe);
+  });
   if (!result.failure.empty()) {
     std::fprintf(stderr, "causeway: seed %llu: %s\n", static_cast<unsigned long long>(seed), result.failure.c_str());
     return 1;
