@@ -100,7 +100,7 @@ class Device {
   /// The legacy default stream.
   [[nodiscard]] Stream* default_stream() { return &default_stream_; }
   Stream* create_stream(bool blocking, int priority = 0);
-  /// Waits for its work, then forgets it.
+  /// Forgets it; its work goes on.
   void destroy_stream(Stream*);
   /// False for a pointer that create_stream did not give (or that was destroyed).
   [[nodiscard]] bool owns(const Stream*) const;
