@@ -43,6 +43,20 @@ CAUSEWAY_DEVICE bool check_symmetric(const DeviceWorld& world, const char* name,
   return false;
 }
 
+/// Is it memory of the caller's device outside of the symmetric heap? Operations with the caller itself take it, since nothing is
+/// translated (programs count on it).
+CAUSEWAY_DEVICE bool own_memory(const DeviceWorld& world, const void* address, int pe) {
+  return pe == world.pe && address && heap_offset(world, address) >= *world.heap_bytes;
+}
+
+/// A PE, and what an operation reads or writes there: a part of the symmetric heap, or own memory.
+CAUSEWAY_DEVICE bool check_remote(const DeviceWorld& world, const char* name, const char* what, const void* address,
+                                  uint64_t bytes, int pe) {
+  if (!machine::kChecks) return true;
+  return check_pe(world, name, pe) &&
+         (own_memory(world, address, pe) || check_symmetric(world, name, what, address, bytes));
+}
+
 template <class T>
 CAUSEWAY_DEVICE bool check_aligned(const DeviceWorld& world, const char* name, const char* what, const T* address) {
   if (!machine::kChecks || reinterpret_cast<uint64_t>(address) % alignof(T) == 0) return true;
@@ -50,7 +64,7 @@ CAUSEWAY_DEVICE bool check_aligned(const DeviceWorld& world, const char* name, c
   return false;
 }
 
-/// Every `stride`-th of `elements` elements of `size` bytes, from `address` on; strides of any sign.
+/// Every `stride`-th of `elements` elements of `size` bytes in the symmetric heap, from `address` on; strides of any sign.
 CAUSEWAY_DEVICE bool check_strided(const DeviceWorld& world, const char* name, const char* what, const void* address,
                                    ptrdiff_t stride, size_t elements, size_t size) {
   if (!machine::kChecks) return true;
@@ -64,6 +78,14 @@ CAUSEWAY_DEVICE bool check_strided(const DeviceWorld& world, const char* name, c
   const ptrdiff_t last = static_cast<ptrdiff_t>((elements - 1) * size) * stride;
   const char* first = static_cast<const char*>(address) + (last < 0 ? last : 0);
   return check_symmetric(world, name, what, first, static_cast<uint64_t>(last < 0 ? -last : last) + size);
+}
+
+/// The same at a PE (see check_remote).
+CAUSEWAY_DEVICE bool check_remote_strided(const DeviceWorld& world, const char* name, const char* what,
+                                          const void* address, ptrdiff_t stride, size_t elements, size_t size, int pe) {
+  if (!machine::kChecks) return true;
+  return check_pe(world, name, pe) &&
+         (own_memory(world, address, pe) || check_strided(world, name, what, address, stride, elements, size));
 }
 
 CAUSEWAY_DEVICE bool check_range(const DeviceWorld& world, const char* name, const char* what, int value, int low,

@@ -44,7 +44,7 @@ inline int nvshmemx_collective_launch(const void* func, dim3 gridDims, dim3 bloc
                                       cudaStream_t stream) {
   if (!func) return causeway_launch_failed(__func__, "func must not be null", NVSHMEMX_ERROR_INVALID_VALUE);
   if (const int status = causeway_prepare_launch(__func__)) return status;
-  if (gridDims.x == 0 && gridDims.y == 0 && gridDims.z == 0) {
+  if (gridDims.x == 0 && gridDims.y <= 1 && gridDims.z <= 1) {  // dim3(0) and 0 are {0, 1, 1}
     int grid = 0;
     if (const int status = causeway::api::largest_grid(func, blockDims, sharedMem, &grid))
       return causeway_launch_failed(__func__, cudaGetErrorString(cudaError_t(status)),

@@ -25,6 +25,11 @@ void check_pe(World& world, int pe) {
   if (pe < 0 || pe >= world.pes()) fail(Status::invalid_value, "pe is {}: must be 0 to {}", pe, world.pes() - 1);
 }
 
+/// Memory of the caller outside of the symmetric heap: operations with the caller itself take it (see api/check.hpp).
+bool own_memory(World& world, const void* address, int pe) {
+  return pe == world.pe() && address && heap_offset(world.device_world(), address) >= world.heap().bytes();
+}
+
 const TeamView& find_team(World& world, int team) {
   const TeamView* view = world.teams().find(team);
   if (!view) fail(Status::invalid_value, "team is {}: must be a team that the caller is a member of", team);
@@ -43,7 +48,7 @@ const DeviceWorld& check_remote(const char* call, const char* argument, const vo
   World& world = world_of(call);
   world.require_bound(call);
   check_pe(world, pe);
-  check_symmetric(world, argument, address, bytes);
+  if (!own_memory(world, address, pe)) check_symmetric(world, argument, address, bytes);
   return world.device_world();
 }
 
@@ -91,10 +96,9 @@ int team_size(const char* call, int team) {
 }
 
 const DeviceWorld& check_strided(const char* call, const char* argument, const void* address, ptrdiff_t stride,
-                                 size_t elements, size_t size, int pe) {
+                                 size_t elements, size_t size, bool any_place) {
   World& world = world_of(call);
   world.require_bound(call);
-  check_pe(world, pe);
   if (elements == 0) return world.device_world();
   ptrdiff_t last = 0;
   if (elements > size_t(PTRDIFF_MAX) || __builtin_mul_overflow(ptrdiff_t(elements), ptrdiff_t(size), &last) ||
@@ -103,8 +107,16 @@ const DeviceWorld& check_strided(const char* call, const char* argument, const v
          argument, elements, size, stride);
   last = ptrdiff_t((elements - 1) * size) * stride;
   const char* first = static_cast<const char*>(address) + (last < 0 ? last : 0);
-  check_symmetric(world, argument, first, size_t(last < 0 ? -last : last) + size);
+  if (!any_place) check_symmetric(world, argument, first, size_t(last < 0 ? -last : last) + size);
   return world.device_world();
+}
+
+const DeviceWorld& check_remote_strided(const char* call, const char* argument, const void* address, ptrdiff_t stride,
+                                        size_t elements, size_t size, int pe) {
+  World& world = world_of(call);
+  world.require_bound(call);
+  check_pe(world, pe);
+  return check_strided(call, argument, address, stride, elements, size, own_memory(world, address, pe));
 }
 
 void check_device_memory(const char*, const char* argument, const void* address) {

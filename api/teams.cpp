@@ -31,37 +31,41 @@ TeamConfig read_config(const char* argument, const nvshmem_team_config_t* config
 
 }  // namespace
 
-// A caller with bad arguments takes part all the same, so that the others learn of it instead of waiting.
+// A caller with bad arguments takes part all the same, so that the others learn of it instead of waiting. Only who hands over
+// NVSHMEM_TEAM_INVALID, as programs do that are no members of the parent, is told by the status alone: it is no error to print.
 
 CAUSEWAY_EXPORT int nvshmem_team_split_strided(nvshmem_team_t parent_team, int PE_start, int PE_stride, int PE_size,
                                                const nvshmem_team_config_t* config, long config_mask,
                                                nvshmem_team_t* new_team) {
-  return guard("nvshmem_team_split_strided", [&] {
+  bool refused = false;
+  const int status = guard("nvshmem_team_split_strided", [&] {
     std::string wrong;
     if (new_team)
       *new_team = NVSHMEM_TEAM_INVALID;
     else
       wrong = "new_team must not be null";
     World& world = world_of("nvshmem_team_split_strided");
-    if (parent_team == NVSHMEM_TEAM_INVALID) return;  // as the specification has it: no member, nothing to do
+    if (parent_team == NVSHMEM_TEAM_INVALID) return void(refused = true);
     const TeamConfig read = read_config("config", config, config_mask, wrong);
     world.bind();
     const int made = world.teams().split_strided(parent_team, PE_start, PE_stride, PE_size, read, wrong);
     if (new_team) *new_team = made;
   });
+  return refused ? NVSHMEMX_ERROR_INVALID_VALUE : status;
 }
 
 CAUSEWAY_EXPORT int nvshmem_team_split_2d(nvshmem_team_t parent_team, int xrange,
                                           const nvshmem_team_config_t* xaxis_config, long xaxis_mask,
                                           nvshmem_team_t* xaxis_team, const nvshmem_team_config_t* yaxis_config,
                                           long yaxis_mask, nvshmem_team_t* yaxis_team) {
-  return guard("nvshmem_team_split_2d", [&] {
+  bool refused = false;
+  const int status = guard("nvshmem_team_split_2d", [&] {
     std::string wrong;
     if (xaxis_team) *xaxis_team = NVSHMEM_TEAM_INVALID;
     if (yaxis_team) *yaxis_team = NVSHMEM_TEAM_INVALID;
     if (!xaxis_team || !yaxis_team) wrong = "xaxis_team and yaxis_team must not be null";
     World& world = world_of("nvshmem_team_split_2d");
-    if (parent_team == NVSHMEM_TEAM_INVALID) return;
+    if (parent_team == NVSHMEM_TEAM_INVALID) return void(refused = true);
     const TeamConfig x = read_config("xaxis_config", xaxis_config, xaxis_mask, wrong);
     const TeamConfig y = read_config("yaxis_config", yaxis_config, yaxis_mask, wrong);
     world.bind();
@@ -69,6 +73,7 @@ CAUSEWAY_EXPORT int nvshmem_team_split_2d(nvshmem_team_t parent_team, int xrange
     *xaxis_team = made.x;
     *yaxis_team = made.y;
   });
+  return refused ? NVSHMEMX_ERROR_INVALID_VALUE : status;
 }
 
 CAUSEWAY_EXPORT void nvshmem_team_get_config(nvshmem_team_t team, nvshmem_team_config_t* config) {

@@ -1,6 +1,6 @@
 // How a collective begins: everyone meets, so that sources are ready and destinations free. Where arguments are checked
-// (the CPU machine, debug builds) the members also compare what they were called with, all find the same answer, and a
-// collective whose members disagree moves nothing and hangs nobody.
+// (all that hosts and streams call; in kernels, the CPU machine and debug builds) the members also compare what they were
+// called with, all find the same answer, and a collective whose members disagree moves nothing and hangs nobody.
 #pragma once
 #include <causeway/machine/report_misuse.hpp>
 #include <causeway/order/barrier.hpp>
@@ -20,20 +20,47 @@ CAUSEWAY_DEVICE uint64_t mixed(uint64_t digest, uint64_t word) {
 
 }  // namespace detail
 
-/// What the members of a collective must agree about. A call whose own arguments are bad enters with good == false: it
-/// agrees with nobody, so that the others learn of it instead of waiting.
+/// What a member knows of its own arguments: nothing was looked at, or they are good or bad. The members of one collective must
+/// all check them or all not.
+enum class Arguments { unchecked, good, bad };
+
+/// What the members of a collective must agree about. A call whose own arguments are bad enters all the same: it agrees with
+/// nobody, so that the others learn of it instead of waiting.
 struct Agreement {
   Collective what;
   const void *dest, *source;
   uint64_t size, detail;  // bytes or elements; root, operator or strides
-  bool good;
+  Arguments arguments;
 };
+
+namespace detail {
+
+/// The first member whose value differs from member 0's, or -1; the same in all threads of the group.
+template <class Group>
+CAUSEWAY_DEVICE int first_other(Group, const TeamView& team) {
+  const uint64_t first = exchanged(team, 0);
+  for (int member = 1; member < team.pes; ++member)
+    if (exchanged(team, member) != first) return member;
+  return -1;
+}
+#if defined(__CUDACC__) && !defined(CAUSEWAY_CPU)
+/// (Each thread looks at members of its own first: one trip to memory, not one after the other.)
+CAUSEWAY_DEVICE int first_other(Block block, const TeamView& team) {
+  const uint64_t first = exchanged(team, 0);
+  bool differs = false;
+  for (unsigned member = block.rank(); member < unsigned(team.pes); member += block.size())
+    differs = exchanged(team, int(member)) != first || differs;
+  return machine::any_in_block(differs) ? first_other(Thread{}, team) : -1;
+}
+#endif
+
+}  // namespace detail
 
 /// False: the members disagree, which has been said. All threads of the group call it and get the same answer.
 template <class Group>
 CAUSEWAY_DEVICE_LARGE bool enter(const DeviceWorld& world, const char* name, Group group, const TeamView& team,
                                  const Agreement& agreement) {
-  if (!machine::kChecks) {
+  if (agreement.arguments == Arguments::unchecked) {
     sync(world, name, group, team);
     return true;
   }
@@ -43,14 +70,12 @@ CAUSEWAY_DEVICE_LARGE bool enter(const DeviceWorld& world, const char* name, Gro
   digest = detail::mixed(digest, offset(agreement.source));
   digest = detail::mixed(digest, agreement.size);
   digest = detail::mixed(digest, agreement.detail);
-  if (!agreement.good) digest = detail::mixed(digest, 1 + uint64_t(world.pe));
+  const bool good = agreement.arguments == Arguments::good;
+  if (!good) digest = detail::mixed(digest, 1 + uint64_t(world.pe));
   exchange(world, name, group, team, digest);
-  int other = -1;
-  const uint64_t first = exchanged(team, 0);
-  for (int member = 0; member < team.pes; ++member)
-    if (other < 0 && exchanged(team, member) != first) other = member;
-  if (other < 0 && agreement.good) return true;
-  if (agreement.good && leads(group))
+  const int other = detail::first_other(group, team);
+  if (other < 0 && good) return true;
+  if (good && leads(group))
     misuse(world, name,
            "members of the team called it with other arguments, or another collective (such a PE, number of PEs)",
            world_pe(team, other), team.pes);

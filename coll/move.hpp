@@ -10,8 +10,8 @@ namespace causeway {
 /// Member `root`'s source to every member's dest, the root's own included (section 9.11.6).
 template <class Group>
 CAUSEWAY_DEVICE_LARGE bool broadcast(const DeviceWorld& world, const char* name, Group group, const TeamView& team,
-                                     void* dest, const void* source, size_t bytes, int root, bool good = true) {
-  if (!enter(world, name, group, team, {Collective::broadcast, dest, source, bytes, uint64_t(root), good}))
+                                     void* dest, const void* source, size_t bytes, int root, Arguments arguments) {
+  if (!enter(world, name, group, team, {Collective::broadcast, dest, source, bytes, uint64_t(root), arguments}))
     return false;
   if (team.pe == root) {
     for (int i = 1; i < team.pes; ++i) {
@@ -42,8 +42,8 @@ CAUSEWAY_DEVICE void copy_to_all(const DeviceWorld& world, Group group, const Te
 /// Every member's source, in member order, in every member's dest (section 9.11.7).
 template <class Group>
 CAUSEWAY_DEVICE_LARGE bool fcollect(const DeviceWorld& world, const char* name, Group group, const TeamView& team,
-                                    void* dest, const void* source, size_t bytes, bool good = true) {
-  if (!enter(world, name, group, team, {Collective::fcollect, dest, source, bytes, 0, good})) return false;
+                                    void* dest, const void* source, size_t bytes, Arguments arguments) {
+  if (!enter(world, name, group, team, {Collective::fcollect, dest, source, bytes, 0, arguments})) return false;
   detail::copy_to_all(world, group, team, static_cast<char*>(dest) + size_t(team.pe) * bytes, source, bytes);
   sync(world, name, group, team);
   return true;
@@ -52,15 +52,16 @@ CAUSEWAY_DEVICE_LARGE bool fcollect(const DeviceWorld& world, const char* name, 
 /// fcollect of as many bytes as each member has (section 9.11.7): the members first tell each other how many.
 template <class Group>
 CAUSEWAY_DEVICE_LARGE bool collect(const DeviceWorld& world, const char* name, Group group, const TeamView& team,
-                                   void* dest, const void* source, size_t bytes, bool good = true) {
-  if (!enter(world, name, group, team, {Collective::collect, dest, nullptr, 1, 0, good})) return false;
+                                   void* dest, const void* source, size_t bytes, Arguments arguments) {
+  if (!enter(world, name, group, team, {Collective::collect, dest, nullptr, 1, 0, arguments})) return false;
   exchange(world, name, group, team, bytes);
   size_t before = 0, all = 0;
   for (int member = 0; member < team.pes; ++member) {
     if (member == team.pe) before = all;
     all += exchanged(team, member);
   }
-  if (machine::kChecks && all > 0 && !in_heap(world, dest, all)) {  // all members come to the same answer
+  if (arguments != Arguments::unchecked && all > 0 &&
+      !in_heap(world, dest, all)) {  // all members come to the same answer
     sync(world, name, group, team);
     if (leads(group))
       misuse(world, name, "dest must lie in the caller's symmetric heap with what all members give (offset, bytes)",
@@ -75,8 +76,8 @@ CAUSEWAY_DEVICE_LARGE bool collect(const DeviceWorld& world, const char* name, G
 /// Block j of a member's source becomes block (number of the member) of member j's dest (section 9.11.8).
 template <class Group>
 CAUSEWAY_DEVICE_LARGE bool alltoall(const DeviceWorld& world, const char* name, Group group, const TeamView& team,
-                                    void* dest, const void* source, size_t bytes, bool good = true) {
-  if (!enter(world, name, group, team, {Collective::alltoall, dest, source, bytes, 0, good})) return false;
+                                    void* dest, const void* source, size_t bytes, Arguments arguments) {
+  if (!enter(world, name, group, team, {Collective::alltoall, dest, source, bytes, 0, arguments})) return false;
   char* place = static_cast<char*>(dest) + size_t(team.pe) * bytes;
   for (int i = 1; i <= team.pes; ++i) {
     const int member = (team.pe + i) % team.pes;
@@ -91,9 +92,9 @@ CAUSEWAY_DEVICE_LARGE bool alltoall(const DeviceWorld& world, const char* name, 
 template <size_t Bytes, class Group>
 CAUSEWAY_DEVICE_LARGE bool alltoalls(const DeviceWorld& world, const char* name, Group group, const TeamView& team,
                                      Element<Bytes> element, void* dest, const void* source, ptrdiff_t dest_stride,
-                                     ptrdiff_t source_stride, size_t elements, bool good = true) {
+                                     ptrdiff_t source_stride, size_t elements, Arguments arguments) {
   const uint64_t strides = uint64_t(dest_stride) * 0x100000001u + uint64_t(source_stride);
-  if (!enter(world, name, group, team, {Collective::alltoalls, dest, source, elements * Bytes, strides, good}))
+  if (!enter(world, name, group, team, {Collective::alltoalls, dest, source, elements * Bytes, strides, arguments}))
     return false;
   const ptrdiff_t block = ptrdiff_t(elements) * ptrdiff_t(Bytes);
   char* place = static_cast<char*>(dest) + ptrdiff_t(team.pe) * dest_stride * block;

@@ -12,8 +12,9 @@ namespace causeway {
 /// sends the result to all. In place is safe: a share is read by its owner only, before the owner alone writes it.
 template <class Operation, class T, class Group>
 CAUSEWAY_DEVICE_LARGE bool reduce(const DeviceWorld& world, const char* name, Group group, const TeamView& team,
-                                  T* dest, const T* source, size_t count, bool good = true) {
-  if (!enter(world, name, group, team, {Collective::reduce, dest, source, count * sizeof(T), Operation::number, good}))
+                                  T* dest, const T* source, size_t count, Arguments arguments) {
+  if (!enter(world, name, group, team,
+             {Collective::reduce, dest, source, count * sizeof(T), Operation::number, arguments}))
     return false;
   detail::for_packs<T>(group, count, detail::aligned16(dest, source), size_t(team.pe), size_t(team.pes),
                        [&](auto size, size_t i) {
@@ -33,9 +34,9 @@ CAUSEWAY_DEVICE_LARGE bool reduce(const DeviceWorld& world, const char* name, Gr
 /// until everyone has read the rest.
 template <class Operation, class T, class Group>
 CAUSEWAY_DEVICE_LARGE bool reducescatter(const DeviceWorld& world, const char* name, Group group, const TeamView& team,
-                                         T* dest, const T* source, size_t count, bool good = true) {
+                                         T* dest, const T* source, size_t count, Arguments arguments) {
   if (!enter(world, name, group, team,
-             {Collective::reducescatter, dest, source, count * sizeof(T), Operation::number, good}))
+             {Collective::reducescatter, dest, source, count * sizeof(T), Operation::number, arguments}))
     return false;
   const bool in_place = dest == source;
   const T* chunk = source + size_t(team.pe) * count;
@@ -56,8 +57,8 @@ CAUSEWAY_DEVICE_LARGE bool reducescatter(const DeviceWorld& world, const char* n
 /// Sums over the members up to and including the own one (`inclusive`) or before it (0 for the first), element by element.
 template <class T, class Group>
 CAUSEWAY_DEVICE_LARGE bool sum_scan(const DeviceWorld& world, const char* name, Group group, const TeamView& team,
-                                    T* dest, const T* source, size_t count, bool inclusive, bool good = true) {
-  if (!enter(world, name, group, team, {Collective::scan, dest, source, count * sizeof(T), inclusive, good}))
+                                    T* dest, const T* source, size_t count, bool inclusive, Arguments arguments) {
+  if (!enter(world, name, group, team, {Collective::scan, dest, source, count * sizeof(T), inclusive, arguments}))
     return false;
   detail::for_packs<T>(
       group, count, detail::aligned16(dest, source), size_t(team.pe), size_t(team.pes), [&](auto size, size_t i) {

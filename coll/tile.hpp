@@ -65,6 +65,7 @@ template <class Operation, class T, int Rank, class Group>
 CAUSEWAY_DEVICE void tile_reduce(const DeviceWorld& world, Group group, const TeamView& team,
                                  const TileView<const T, Rank>& source, const TileView<T, Rank>& dest,
                                  const TileBounds<Rank>& bounds, TileTarget target, int root) {
+  group.sync();
   if (target == TileTarget::own || team.pe == root) {
     detail::for_tile(group, source, dest, bounds, [&](int64_t from, int64_t to) {
       const auto result = detail::combine_members<Operation, 1>(world, team, source.data + from);
@@ -83,6 +84,7 @@ template <class T, int Rank, class Group>
 CAUSEWAY_DEVICE void tile_allgather(const DeviceWorld& world, Group group, const TeamView& team,
                                     const TileView<const T, Rank>& source, const TileView<T, Rank>& dest,
                                     const TileBounds<Rank>& bounds) {
+  group.sync();
   T* place = dest.data + int64_t(team.pe) * detail::tile_elements(source);
   detail::for_tile(group, source, dest, bounds, [&](int64_t from, int64_t to) {
     const T value = machine::load_peer(source.data + from);

@@ -112,7 +112,6 @@ inline float greater_magnitude(float value, float other) {
 /// The upper half of a product.
 inline uint64_t multiply_high(uint64_t a, uint64_t b) { return uint64_t((unsigned __int128)a * b >> 64); }
 
-inline uint32_t fetch_add_sys(uint32_t* p, uint32_t value) { return __atomic_fetch_add(p, value, __ATOMIC_ACQ_REL); }
 inline void add_release_sys(uint64_t* p, uint64_t value) {
   if (cpu::simulated) cpu::buffered_release();
   __atomic_fetch_add(p, value, __ATOMIC_RELEASE);

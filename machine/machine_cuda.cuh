@@ -171,7 +171,6 @@ CAUSEWAY_DEVICE void add_relaxed_sys(uint64_t* p, uint64_t value) {
 CAUSEWAY_DEVICE void add_release_sys(uint64_t* p, uint64_t value) {
   asm volatile("red.release.sys.global.add.u64 [%0], %1;" ::"l"(p), "l"(value) : "memory");
 }
-CAUSEWAY_DEVICE uint32_t fetch_add_sys(uint32_t* p, uint32_t value) { return atomicAdd_system(p, value); }
 
 // ---- atomics on any PE's memory; they order nothing. Word: uint32_t, uint64_t; sums also float, double.
 CAUSEWAY_DEVICE unsigned long long* cuda_word(uint64_t* p) { return reinterpret_cast<unsigned long long*>(p); }
@@ -213,6 +212,15 @@ CAUSEWAY_DEVICE Word16 load_copy(const Word16* p) {
   asm volatile("ld.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p) : "memory");
   return v;
 }
+/// From memory, not from the L1 cache: what a peer has written since.
+CAUSEWAY_DEVICE Word16 load_fresh(const Word16* p) {
+  Word16 v;
+  asm volatile("ld.relaxed.sys.v4.u32 {%0,%1,%2,%3}, [%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+               : "l"(p)
+               : "memory");
+  return v;
+}
 CAUSEWAY_DEVICE void store_copy(Word16* p, Word16 v) {
   asm volatile("st.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
 }
@@ -221,9 +229,25 @@ CAUSEWAY_DEVICE T load_copy(const T* p) {
   return *reinterpret_cast<const volatile T*>(p);
 }
 template <class T>
+CAUSEWAY_DEVICE T load_fresh(const T* p) {
+  return *reinterpret_cast<const volatile T*>(p);
+}
+template <class T>
 CAUSEWAY_DEVICE void store_copy(T* p, T v) {
   *reinterpret_cast<volatile T*>(p) = v;
 }
+/// The 16 bytes that begin `bytes`, 1 to 15, behind the beginning of `low`; `high` follows it in memory.
+CAUSEWAY_DEVICE Word16 shifted(Word16 low, Word16 high, unsigned bytes) {
+  const bool two = bytes & 8, one = bytes & 4;
+  const uint32_t a = two ? low.z : low.x, b = two ? low.w : low.y, c = two ? high.x : low.z, d = two ? high.y : low.w,
+                 e = two ? high.z : high.x, f = two ? high.w : high.y;
+  const uint32_t p = one ? b : a, q = one ? c : b, r = one ? d : c, s = one ? e : d, t = one ? f : e;
+  const unsigned bits = bytes % 4 * 8;
+  return {__funnelshift_r(p, q, bits), __funnelshift_r(q, r, bits), __funnelshift_r(r, s, bits),
+          __funnelshift_r(s, t, bits)};
+}
+/// Number of the highest bit that is set; `bits` is not 0.
+CAUSEWAY_DEVICE unsigned highest_bit(uint64_t bits) { return 63 - unsigned(__clzll((long long)bits)); }
 /// 16 bytes at a multiple of 16, to or from any PE's memory; ordered by nothing, and may tear.
 template <class T>
 CAUSEWAY_DEVICE void store_peer16(void* p, const T& value) {

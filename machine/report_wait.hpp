@@ -8,12 +8,13 @@
 
 namespace causeway {
 
-/// Leaves the first fault of a job where the host finds it.
+/// Leaves a fault where the host finds it, if the host has read the last one.
 CAUSEWAY_DEVICE_OUT_OF_LINE void record_fault(const DeviceWorld& world, const char* operation, const char* problem,
                                               int peer, const void* address, uint64_t expected, uint64_t seen) {
   FaultRecord* record = world.faults;
   if (!record) return;
-  if (machine::fetch_add_sys(&record->count, 1u) != 0) return;
+  const uint32_t read = machine::load_relaxed_sys(&record->read);
+  if (machine::atomic_compare_exchange_sys(world.fault_claims, read, read + 1) != read) return;
   record->pe = world.pe;
   record->peer = peer;
   record->heap_offset = heap_offset(world, address);
@@ -26,8 +27,7 @@ CAUSEWAY_DEVICE_OUT_OF_LINE void record_fault(const DeviceWorld& world, const ch
   };
   keep(record->operation, operation, int(sizeof record->operation));
   keep(record->problem, problem, int(sizeof record->problem));
-  machine::fence_sc_sys();
-  machine::store_relaxed_sys(&record->complete, 1u);
+  machine::store_release_sys(&record->written, read + 1);
 }
 
 CAUSEWAY_DEVICE_OUT_OF_LINE void report_wait(const DeviceWorld& world, const WaitInfo& info, uint64_t seen, bool ends) {

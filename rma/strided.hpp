@@ -15,7 +15,20 @@ struct Element {};
 
 namespace detail {
 
-/// One element in one access where both places are multiples of its size, else byte by byte.
+#if !defined(CAUSEWAY_CPU) && !defined(CAUSEWAY_HOST_ONLY)
+template <Towards Way, size_t Bytes>
+CAUSEWAY_DEVICE void move_by_words(char* to, const char* from) {
+  if ((reinterpret_cast<uint64_t>(to) | reinterpret_cast<uint64_t>(from)) % Bytes != 0) {
+    copy_anything<Way>(Thread{}, to, from, Bytes);
+  } else if constexpr (Bytes == 16) {
+    copy_one<Way, Word16>(to, from);
+  } else {
+    copy_one<Way, typename machine::raw::Word<Bytes>::type>(to, from);
+  }
+}
+#endif
+
+/// One element, in one access where both places are multiples of its size.
 template <size_t Bytes>
 CAUSEWAY_DEVICE void move_element(Towards towards, char* to, const char* from) {
 #if defined(CAUSEWAY_CPU)
@@ -25,18 +38,10 @@ CAUSEWAY_DEVICE void move_element(Towards towards, char* to, const char* from) {
     machine::copy_from_peer(to, from, Bytes);
   }
 #elif !defined(CAUSEWAY_HOST_ONLY)
-  (void)towards;
-  const bool aligned = (reinterpret_cast<uint64_t>(to) | reinterpret_cast<uint64_t>(from)) % Bytes == 0;
-  if (!aligned) {
-    for (size_t i = 0; i < Bytes; ++i)
-      machine::store_copy(reinterpret_cast<uint8_t*>(to) + i,
-                          machine::load_copy(reinterpret_cast<const uint8_t*>(from) + i));
-  } else if constexpr (Bytes == 16) {
-    machine::store_copy(reinterpret_cast<machine::Word16*>(to),
-                        machine::load_copy(reinterpret_cast<const machine::Word16*>(from)));
+  if (towards == Towards::peer) {
+    move_by_words<Towards::peer, Bytes>(to, from);
   } else {
-    using Word = typename machine::raw::Word<Bytes>::type;
-    machine::store_copy(reinterpret_cast<Word*>(to), machine::load_copy(reinterpret_cast<const Word*>(from)));
+    move_by_words<Towards::self, Bytes>(to, from);
   }
 #endif
 }
@@ -55,10 +60,11 @@ CAUSEWAY_DEVICE void copy_strided(Group group, Towards towards, Element<Bytes>, 
   }
 }
 
-/// Copies strided elements to `dest` at `pe`; all threads of the group call it and it is synchronised at the end.
+/// Copies strided elements to `dest` at `pe`; all threads of the group call it, and it is synchronised first and last as in put.
 template <size_t Bytes, class Group>
 CAUSEWAY_DEVICE void iput(const DeviceWorld& world, Group group, Element<Bytes> element, void* dest, const void* source,
                           ptrdiff_t dest_stride, ptrdiff_t source_stride, size_t elements, int pe) {
+  group.sync();
   copy_strided(group, Towards::peer, element, at(world, static_cast<char*>(dest), pe), source, dest_stride,
                source_stride, elements);
   group.sync();
@@ -68,6 +74,7 @@ CAUSEWAY_DEVICE void iput(const DeviceWorld& world, Group group, Element<Bytes> 
 template <size_t Bytes, class Group>
 CAUSEWAY_DEVICE void iget(const DeviceWorld& world, Group group, Element<Bytes> element, void* dest, const void* source,
                           ptrdiff_t dest_stride, ptrdiff_t source_stride, size_t elements, int pe) {
+  group.sync();
   copy_strided(group, Towards::self, element, dest, at(world, static_cast<const char*>(source), pe), dest_stride,
                source_stride, elements);
   group.sync();

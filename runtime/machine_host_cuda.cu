@@ -187,8 +187,8 @@ void barrier(const DeviceWorld& world, const char*, int team, bool completes) {
 void fcollect(const DeviceWorld& world, const char*, int team, void* dest, const void* source, size_t bytes) {
   cudaStream_t stream = own_stream();
   using Kernel = host::CollectiveKernel<host::FcollectCall>;
-  machine::launch(Kernel{world, world.teams_max + team, {dest, source, bytes}, true}, 1, machine::kStreamThreads,
-                  stream);
+  machine::launch(Kernel{world, world.teams_max + team, {dest, source, bytes}, Arguments::good}, 1,
+                  machine::kStreamThreads, stream);
   finish(stream);
 }
 

@@ -112,11 +112,13 @@ void World::bind() {
 void World::make_device_tables() {
   faults_ = static_cast<FaultRecord*>(machine_host::make_shared(sizeof(FaultRecord)));
   // The first allocation: how much is mapped, where kernels can see it.
-  auto* mapped = static_cast<uint64_t*>(heap_->allocate(sizeof(uint64_t), 512, "the heap's size word"));
+  auto* mapped = static_cast<uint64_t*>(heap_->allocate(2 * sizeof(uint64_t), 512, "the heap's size word"));
+  machine_host::zero(mapped, 2 * sizeof(uint64_t));
   device_world_.heap_base = heap_->base();
   device_world_.heap_stride = heap_->stride();
   device_world_.heap_bytes = mapped;
   device_world_.faults = faults_;
+  device_world_.fault_claims = reinterpret_cast<uint32_t*>(mapped + 1);
   device_world_.wait_report_ns = uint64_t(settings_.wait_report.count());
   device_world_.wait_timeout_ns = uint64_t(settings_.wait_timeout.count());
   heap_grew();
@@ -147,18 +149,16 @@ void World::heap_grew() {
 
 void World::check_faults() {
   // (One that is being written while the host looks is there the next time.)
-  if (!faults_ || __atomic_load_n(&faults_->complete, __ATOMIC_ACQUIRE) == 0) return;
+  if (!faults_ || __atomic_load_n(&faults_->written, __ATOMIC_ACQUIRE) == faults_->read) return;
   const FaultRecord first = *faults_;
-  // The record takes the next first fault from now on.
-  __atomic_store_n(&faults_->complete, 0u, __ATOMIC_RELAXED);
-  const uint32_t fresh = __atomic_exchange_n(&faults_->count, 0u, __ATOMIC_ACQ_REL);
+  __atomic_store_n(&faults_->read, first.written, __ATOMIC_RELEASE);     // the next may be written
   if (first.peer < 0 && first.heap_offset >= device_world_.heap_stride)  // a misuse: about no address
-    fail(Status::internal, "device code reported {} fault(s); the first: {}: {} (value {}, limit {})", fresh,
-         first.operation, first.problem, int64_t(first.seen), int64_t(first.expected));
+    fail(Status::internal, "device code reported a fault: {}: {} (value {}, limit {})", first.operation, first.problem,
+         int64_t(first.seen), int64_t(first.expected));
   std::string place;
   if (first.heap_offset < device_world_.heap_stride) place = fmt::format("heap offset {:#x}, ", first.heap_offset);
-  fail(Status::internal, "device code reported {} fault(s); the first: {}: {} ({}expected {}, seen {})", fresh,
-       first.operation, first.problem, place, first.expected, first.seen);
+  fail(Status::internal, "device code reported a fault: {}: {} ({}expected {}, seen {})", first.operation,
+       first.problem, place, first.expected, first.seen);
 }
 
 void* World::allocate(size_t bytes, size_t alignment, const std::string& site) {

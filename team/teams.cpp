@@ -23,20 +23,23 @@ Teams::Teams(World& world, Heap& heap, int teams_max) : world_(world) {
   const size_t slots = size_t(std::max(teams_max, kPredefinedTeams)), pes = size_t(world.pes());
   slots_.resize(slots);
   gather_words_ = kArgumentsMax + words_for(int(slots));
-  auto take = [&](size_t bytes) {
-    auto* place = static_cast<char*>(heap.allocate(bytes, 512, "the team table"));
+  const auto take = [&](size_t bytes) { return static_cast<char*>(heap.allocate(bytes, 512, "the team table")); };
+  const auto take_zeroed = [&](size_t bytes) {
+    char* place = take(bytes);
     machine_host::zero(place, bytes);
     return place;
   };
+  // What is for a team is touched when there is one: on the CPU machine, memory comes with the touch.
   table_ = reinterpret_cast<TeamView*>(take(2 * slots * sizeof(TeamView)));
   inboxes_ = take(2 * slots * pes * kLine);
   epochs_ = take(2 * slots * kLine);
   lists_ = reinterpret_cast<int32_t*>(take(slots * 2 * pes * sizeof(int32_t)));
   scratch_ = take(gather_words_ * sizeof(uint64_t) * (pes + 1));
-  meetings_ = reinterpret_cast<uint64_t*>(take(pes * 2 * sizeof(uint64_t)));
-  mail_ = reinterpret_cast<uint64_t*>(take(pes * 2 * (gather_words_ + 1) * sizeof(uint64_t)));
+  meetings_ = reinterpret_cast<uint64_t*>(take_zeroed(pes * 2 * sizeof(uint64_t)));
+  mail_ = reinterpret_cast<uint64_t*>(take_zeroed(pes * 2 * (gather_words_ + 1) * sizeof(uint64_t)));
   const std::vector<TeamView> none(2 * slots);
   machine_host::copy(table_, none.data(), none.size() * sizeof(TeamView));
+  for (int number = 0; number < kPredefinedTeams; ++number) clear(number);
   world.bootstrap().barrier("clearing team tables");
 
   for (int number = 0; number < kPredefinedTeams; ++number) {
@@ -62,6 +65,15 @@ uint64_t* Teams::inbox(int channel_slot) const {
 
 uint64_t* Teams::epoch(int channel_slot) const {
   return reinterpret_cast<uint64_t*>(epochs_ + size_t(channel_slot) * kLine);
+}
+
+void Teams::clear(int slot) {
+  if (slots_[size_t(slot)].cleared) return;
+  for (const int channel_slot : {slot, teams_max() + slot}) {
+    machine_host::zero(inbox(channel_slot), size_t(world_.pes()) * kLine);
+    machine_host::zero(epoch(channel_slot), kLine);
+  }
+  slots_[size_t(slot)].cleared = true;
 }
 
 int32_t* Teams::member_list(int slot) const { return lists_ + size_t(slot) * 2 * size_t(world_.pes()); }
@@ -122,6 +134,7 @@ std::vector<int> Teams::agree(const Gather& gather, const Words& arguments, cons
   if (int(found.size()) < wanted)
     fail(Status::out_of_memory, "too few of the {} team slots are free on all PEs that take part (NVSHMEM_MAX_TEAMS)",
          teams_max());
+  for (const int slot : found) clear(slot);  // before the gather below, after which others may write here
   continue_epochs(gather, found);
   return found;
 }

@@ -59,6 +59,7 @@ class Teams {
     TeamView view;  // the device channel's
     Members members;
     TeamConfig config;
+    bool cleared = false;  // inboxes and epochs have been used
   };
 
   Gather among_team(int team, const char* call);
@@ -69,6 +70,8 @@ class Teams {
   void continue_epochs(const Gather&, const std::vector<int>& slots);
   /// The slot, or -1 if this PE is no member.
   int install(int slot, const Members&, const TeamConfig&);
+  /// Before the first team of a slot: its inboxes and epochs begin at 0.
+  void clear(int slot);
   void write_views(int slot, const TeamView& device, const TeamView& host);
   [[nodiscard]] uint64_t* inbox(int channel_slot) const;
   [[nodiscard]] uint64_t* epoch(int channel_slot) const;

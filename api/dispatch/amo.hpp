@@ -13,8 +13,7 @@ namespace causeway::api {
 template <class T>
 CAUSEWAY_DEVICE bool check_atomic(const DeviceWorld& world, const char* name, const char* symmetric,
                                   const char* aligned, const T* place, int pe) {
-  return check_pe(world, name, pe) && check_symmetric(world, name, symmetric, place, sizeof(T)) &&
-         check_aligned(world, name, aligned, place);
+  return check_remote(world, name, symmetric, place, sizeof(T), pe) && check_aligned(world, name, aligned, place);
 }
 
 template <class T>

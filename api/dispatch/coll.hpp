@@ -13,6 +13,12 @@ namespace causeway::api {
 
 CAUSEWAY_DEVICE int status_of(bool moved) { return moved ? NVSHMEMX_SUCCESS : NVSHMEMX_ERROR_INVALID_VALUE; }
 
+/// Members compare arguments where device code checks them.
+CAUSEWAY_DEVICE Arguments checked(bool good) {
+  if (!machine::kChecks) return Arguments::unchecked;
+  return good ? Arguments::good : Arguments::bad;
+}
+
 CAUSEWAY_DEVICE bool check_places(const DeviceWorld& world, const char* name, const void* dest, size_t dest_bytes,
                                   const void* source, size_t source_bytes) {
   return check_symmetric(world, name, kDestSymmetric, dest, dest_bytes) &&
@@ -44,7 +50,7 @@ CAUSEWAY_DEVICE int broadcast(const char* name, Group group, nvshmem_team_t team
   const bool good = check_places(world, name, dest, bytes, source, bytes) &&
                     (dest == source || check_apart(world, name, dest, bytes, source, bytes)) &&
                     check_range(world, name, "PE_root must be a member's number in the team", root, 0, view->pes - 1);
-  return status_of(causeway::broadcast(world, name, group, *view, dest, source, bytes, root, good));
+  return status_of(causeway::broadcast(world, name, group, *view, dest, source, bytes, root, checked(good)));
 }
 
 template <class Group>
@@ -57,7 +63,7 @@ CAUSEWAY_DEVICE int fcollect(const char* name, Group group, nvshmem_team_t team,
   const bool in_place = static_cast<const char*>(dest) + size_t(view->pe) * bytes == source;
   const bool good = check_places(world, name, dest, all, source, bytes) &&
                     (in_place || check_apart(world, name, dest, all, source, bytes));
-  return status_of(causeway::fcollect(world, name, group, *view, dest, source, bytes, good));
+  return status_of(causeway::fcollect(world, name, group, *view, dest, source, bytes, checked(good)));
 }
 
 template <class Group>
@@ -67,7 +73,7 @@ CAUSEWAY_DEVICE int collect(const char* name, Group group, nvshmem_team_t team, 
   const TeamView* view = find_team(world, name, team);
   if (!view) return NVSHMEMX_ERROR_INVALID_VALUE;
   const bool good = check_places(world, name, dest, bytes, source, bytes);
-  return status_of(causeway::collect(world, name, group, *view, dest, source, bytes, good));
+  return status_of(causeway::collect(world, name, group, *view, dest, source, bytes, checked(good)));
 }
 
 template <class Group>
@@ -79,7 +85,7 @@ CAUSEWAY_DEVICE int alltoall(const char* name, Group group, nvshmem_team_t team,
   const size_t all = bytes_of(bytes, size_t(view->pes));
   const bool good =
       check_places(world, name, dest, all, source, all) && check_apart(world, name, dest, all, source, all);
-  return status_of(causeway::alltoall(world, name, group, *view, dest, source, bytes, good));
+  return status_of(causeway::alltoall(world, name, group, *view, dest, source, bytes, checked(good)));
 }
 
 template <size_t Bytes, class Group>
@@ -96,7 +102,7 @@ CAUSEWAY_DEVICE int alltoalls(const char* name, Group group, Element<Bytes> elem
                     (all == 0 || check_apart(world, name, dest, ((all - 1) * size_t(dest_stride) + 1) * Bytes, source,
                                              ((all - 1) * size_t(source_stride) + 1) * Bytes));
   return status_of(causeway::alltoalls(world, name, group, *view, element, dest, source, dest_stride, source_stride,
-                                       elements, good));
+                                       elements, checked(good)));
 }
 
 template <class Operation, class T, class Group>
@@ -111,7 +117,7 @@ CAUSEWAY_DEVICE int reduce(const char* name, Group group, Operation, nvshmem_tea
                     check_places(world, name, dest, bytes, source, bytes) &&
                     (dest == source || check_apart(world, name, dest, bytes, source, bytes));
   return status_of(causeway::reduce<Operation>(world, name, group, *view, reinterpret_cast<Plain*>(dest),
-                                               reinterpret_cast<const Plain*>(source), count, good));
+                                               reinterpret_cast<const Plain*>(source), count, checked(good)));
 }
 
 template <class Operation, class T, class Group>
@@ -126,7 +132,7 @@ CAUSEWAY_DEVICE int reducescatter(const char* name, Group group, Operation, nvsh
                     check_places(world, name, dest, bytes, source, all) &&
                     (dest == source || check_apart(world, name, dest, bytes, source, all));
   return status_of(causeway::reducescatter<Operation>(world, name, group, *view, reinterpret_cast<Plain*>(dest),
-                                                      reinterpret_cast<const Plain*>(source), count, good));
+                                                      reinterpret_cast<const Plain*>(source), count, checked(good)));
 }
 
 template <class T, class Group>
@@ -141,7 +147,7 @@ CAUSEWAY_DEVICE int sum_scan(const char* name, Group group, nvshmem_team_t team,
                     check_places(world, name, dest, bytes, source, bytes) &&
                     (dest == source || check_apart(world, name, dest, bytes, source, bytes));
   return status_of(causeway::sum_scan(world, name, group, *view, reinterpret_cast<Plain*>(dest),
-                                      reinterpret_cast<const Plain*>(source), count, inclusive, good));
+                                      reinterpret_cast<const Plain*>(source), count, inclusive, checked(good)));
 }
 
 }  // namespace causeway::api

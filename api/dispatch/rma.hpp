@@ -13,7 +13,7 @@ namespace causeway::api {
 template <class T>
 CAUSEWAY_DEVICE void p(const char* name, Thread, T* dest, T value, int pe) {
   const DeviceWorld& world = unit::world();
-  if (!check_pe(world, name, pe) || !check_symmetric(world, name, kDestSymmetric, dest, sizeof(T)) ||
+  if (!check_remote(world, name, kDestSymmetric, dest, sizeof(T), pe) ||
       !check_aligned(world, name, kDestAligned, dest))
     return;
   causeway::p(world, dest, value, pe);
@@ -22,7 +22,7 @@ CAUSEWAY_DEVICE void p(const char* name, Thread, T* dest, T value, int pe) {
 template <class T>
 CAUSEWAY_DEVICE T g(const char* name, Thread, const T* source, int pe) {
   const DeviceWorld& world = unit::world();
-  if (!check_pe(world, name, pe) || !check_symmetric(world, name, kSourceSymmetric, source, sizeof(T)) ||
+  if (!check_remote(world, name, kSourceSymmetric, source, sizeof(T), pe) ||
       !check_aligned(world, name, kSourceAligned, source))
     return T{};
   return causeway::g(world, source, pe);
@@ -31,14 +31,14 @@ CAUSEWAY_DEVICE T g(const char* name, Thread, const T* source, int pe) {
 template <class Group>
 CAUSEWAY_DEVICE void put(const char* name, Group group, void* dest, const void* source, size_t bytes, int pe) {
   const DeviceWorld& world = unit::world();
-  if (!check_pe(world, name, pe) || !check_symmetric(world, name, kDestSymmetric, dest, bytes)) return;
+  if (!check_remote(world, name, kDestSymmetric, dest, bytes, pe)) return;
   causeway::put(world, group, dest, source, bytes, pe);
 }
 
 template <class Group>
 CAUSEWAY_DEVICE void get(const char* name, Group group, void* dest, const void* source, size_t bytes, int pe) {
   const DeviceWorld& world = unit::world();
-  if (!check_pe(world, name, pe) || !check_symmetric(world, name, kSourceSymmetric, source, bytes)) return;
+  if (!check_remote(world, name, kSourceSymmetric, source, bytes, pe)) return;
   causeway::get(world, group, dest, source, bytes, pe);
 }
 
@@ -58,7 +58,7 @@ template <size_t Bytes, class Group>
 CAUSEWAY_DEVICE void iput(const char* name, Group group, Element<Bytes> element, void* dest, const void* source,
                           ptrdiff_t dest_stride, ptrdiff_t source_stride, size_t elements, int pe) {
   const DeviceWorld& world = unit::world();
-  if (check_pe(world, name, pe) && check_strided(world, name, kDestSymmetric, dest, dest_stride, elements, Bytes))
+  if (check_remote_strided(world, name, kDestSymmetric, dest, dest_stride, elements, Bytes, pe))
     causeway::iput(world, group, element, dest, source, dest_stride, source_stride, elements, pe);
 }
 
@@ -66,7 +66,7 @@ template <size_t Bytes, class Group>
 CAUSEWAY_DEVICE void iget(const char* name, Group group, Element<Bytes> element, void* dest, const void* source,
                           ptrdiff_t dest_stride, ptrdiff_t source_stride, size_t elements, int pe) {
   const DeviceWorld& world = unit::world();
-  if (check_pe(world, name, pe) && check_strided(world, name, kSourceSymmetric, source, source_stride, elements, Bytes))
+  if (check_remote_strided(world, name, kSourceSymmetric, source, source_stride, elements, Bytes, pe))
     causeway::iget(world, group, element, dest, source, dest_stride, source_stride, elements, pe);
 }
 

@@ -11,7 +11,7 @@
 namespace causeway::api {
 
 CAUSEWAY_DEVICE bool check_signal(const DeviceWorld& world, const char* name, uint64_t* word, int operation, int pe) {
-  return check_pe(world, name, pe) && check_symmetric(world, name, kSignalSymmetric, word, sizeof *word) &&
+  return check_remote(world, name, kSignalSymmetric, word, sizeof *word, pe) &&
          check_aligned(world, name, kSignalAligned, word) &&
          check_range(world, name, "sig_op must be NVSHMEM_SIGNAL_SET (9) or NVSHMEM_SIGNAL_ADD (10)", operation,
                      signal_set, signal_add);
@@ -21,7 +21,7 @@ template <class Group>
 CAUSEWAY_DEVICE void put_signal(const char* name, Group group, void* dest, const void* source, size_t bytes,
                                 uint64_t* word, uint64_t value, int operation, int pe) {
   const DeviceWorld& world = unit::world();
-  if (!check_signal(world, name, word, operation, pe) || !check_symmetric(world, name, kDestSymmetric, dest, bytes))
+  if (!check_signal(world, name, word, operation, pe) || !check_remote(world, name, kDestSymmetric, dest, bytes, pe))
     return;
   causeway::put_signal(world, group, dest, source, bytes, word, value, operation, pe);
 }

@@ -10,14 +10,19 @@ namespace causeway::host {
 
 /// The caller's world on the device, which collective calls bind at their first use.
 const DeviceWorld& bound_world(const char* call);
-/// `address` must be [address, address + bytes) of the caller's heap and `pe` a PE of the job.
+/// [address, address + bytes) must lie in the caller's heap, and `pe` be a PE of the job. Where it is the caller itself, any memory
+/// of its device will do, since nothing is translated (programs count on it).
 const DeviceWorld& check_remote(const char* call, const char* argument, const void* address, size_t bytes, int pe);
 const DeviceWorld& check_signal(const char* call, const uint64_t* word, int operation, int pe);
 const DeviceWorld& check_wait(const char* call, const void* variable, size_t bytes, int comparison);
 const DeviceWorld& check_waits(const char* call, const void* variables, size_t count, size_t bytes, int comparison);
-/// Every `stride`-th of `elements` elements of `size` bytes from `address` on must lie in the caller's heap.
+/// Every `stride`-th of `elements` elements of `size` bytes from `address` on must lie in the caller's heap, unless any place will
+/// do.
 const DeviceWorld& check_strided(const char* call, const char* argument, const void* address, ptrdiff_t stride,
-                                 size_t elements, size_t size, int pe);
+                                 size_t elements, size_t size, bool any_place = false);
+/// The same at a PE (see check_remote).
+const DeviceWorld& check_remote_strided(const char* call, const char* argument, const void* address, ptrdiff_t stride,
+                                        size_t elements, size_t size, int pe);
 /// Local memory that the device is to use must be memory that it can reach.
 void check_device_memory(const char* call, const char* argument, const void* address);
 const DeviceWorld& check_team(const char* call, int team);

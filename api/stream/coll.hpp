@@ -41,32 +41,32 @@ struct BroadcastCall {
   const void* source;
   size_t bytes;
   int root;
-  CAUSEWAY_DEVICE void run(const DeviceWorld& world, const TeamView& team, bool good) const {
-    causeway::broadcast(world, "broadcast", StreamGroup{}, team, dest, source, bytes, root, good);
+  CAUSEWAY_DEVICE void run(const DeviceWorld& world, const TeamView& team, Arguments arguments) const {
+    causeway::broadcast(world, "broadcast", StreamGroup{}, team, dest, source, bytes, root, arguments);
   }
 };
 struct FcollectCall {
   void* dest;
   const void* source;
   size_t bytes;
-  CAUSEWAY_DEVICE void run(const DeviceWorld& world, const TeamView& team, bool good) const {
-    causeway::fcollect(world, "fcollect", StreamGroup{}, team, dest, source, bytes, good);
+  CAUSEWAY_DEVICE void run(const DeviceWorld& world, const TeamView& team, Arguments arguments) const {
+    causeway::fcollect(world, "fcollect", StreamGroup{}, team, dest, source, bytes, arguments);
   }
 };
 struct CollectCall {
   void* dest;
   const void* source;
   size_t bytes;
-  CAUSEWAY_DEVICE void run(const DeviceWorld& world, const TeamView& team, bool good) const {
-    causeway::collect(world, "collect", StreamGroup{}, team, dest, source, bytes, good);
+  CAUSEWAY_DEVICE void run(const DeviceWorld& world, const TeamView& team, Arguments arguments) const {
+    causeway::collect(world, "collect", StreamGroup{}, team, dest, source, bytes, arguments);
   }
 };
 struct AlltoallCall {
   void* dest;
   const void* source;
   size_t bytes;
-  CAUSEWAY_DEVICE void run(const DeviceWorld& world, const TeamView& team, bool good) const {
-    causeway::alltoall(world, "alltoall", StreamGroup{}, team, dest, source, bytes, good);
+  CAUSEWAY_DEVICE void run(const DeviceWorld& world, const TeamView& team, Arguments arguments) const {
+    causeway::alltoall(world, "alltoall", StreamGroup{}, team, dest, source, bytes, arguments);
   }
 };
 template <size_t Bytes>
@@ -75,9 +75,9 @@ struct AlltoallsCall {
   const void* source;
   ptrdiff_t dest_stride, source_stride;
   size_t elements;
-  CAUSEWAY_DEVICE void run(const DeviceWorld& world, const TeamView& team, bool good) const {
+  CAUSEWAY_DEVICE void run(const DeviceWorld& world, const TeamView& team, Arguments arguments) const {
     causeway::alltoalls(world, "alltoalls", StreamGroup{}, team, Element<Bytes>{}, dest, source, dest_stride,
-                        source_stride, elements, good);
+                        source_stride, elements, arguments);
   }
 };
 template <class Operation, class T>
@@ -85,8 +85,8 @@ struct ReduceCall {
   T* dest;
   const T* source;
   size_t count;
-  CAUSEWAY_DEVICE void run(const DeviceWorld& world, const TeamView& team, bool good) const {
-    causeway::reduce<Operation>(world, "reduce", StreamGroup{}, team, dest, source, count, good);
+  CAUSEWAY_DEVICE void run(const DeviceWorld& world, const TeamView& team, Arguments arguments) const {
+    causeway::reduce<Operation>(world, "reduce", StreamGroup{}, team, dest, source, count, arguments);
   }
 };
 template <class Operation, class T>
@@ -94,8 +94,8 @@ struct ReducescatterCall {
   T* dest;
   const T* source;
   size_t count;
-  CAUSEWAY_DEVICE void run(const DeviceWorld& world, const TeamView& team, bool good) const {
-    causeway::reducescatter<Operation>(world, "reducescatter", StreamGroup{}, team, dest, source, count, good);
+  CAUSEWAY_DEVICE void run(const DeviceWorld& world, const TeamView& team, Arguments arguments) const {
+    causeway::reducescatter<Operation>(world, "reducescatter", StreamGroup{}, team, dest, source, count, arguments);
   }
 };
 template <class T>
@@ -104,8 +104,8 @@ struct ScanCall {
   const T* source;
   size_t count;
   bool inclusive;
-  CAUSEWAY_DEVICE void run(const DeviceWorld& world, const TeamView& team, bool good) const {
-    causeway::sum_scan(world, "scan", StreamGroup{}, team, dest, source, count, inclusive, good);
+  CAUSEWAY_DEVICE void run(const DeviceWorld& world, const TeamView& team, Arguments arguments) const {
+    causeway::sum_scan(world, "scan", StreamGroup{}, team, dest, source, count, inclusive, arguments);
   }
 };
 
@@ -114,8 +114,8 @@ struct CollectiveKernel {
   DeviceWorld world;
   int team;
   Call call;
-  bool good;
-  CAUSEWAY_DEVICE void operator()() const { call.run(world, world.teams[team], good); }
+  Arguments arguments;
+  CAUSEWAY_DEVICE void operator()() const { call.run(world, world.teams[team], arguments); }
 };
 
 // ---------------------------------------------------------------- where they run
@@ -127,8 +127,8 @@ struct OnStream {
   [[nodiscard]] int slot(const DeviceWorld&, int team) const { return team; }
 };
 
-/// Checks, launches, and where `waits` is set waits. Where arguments are checked, a PE with bad ones enters all the same,
-/// so that the others learn of it instead of waiting (coll/enter.hpp).
+/// Checks, launches, and where `waits` is set waits. Members always compare what they were called with: the launch hides it.
+/// A PE with bad arguments enters all the same, so that the others learn of it instead of waiting (coll/enter.hpp).
 template <class Place, class Call, class Check>
 int run_collective(const char* name, Place place, int team, const Call& call, Check check) {
   return guard(name, [&] {
@@ -137,11 +137,11 @@ int run_collective(const char* name, Place place, int team, const Call& call, Ch
     try {
       check();
     } catch (const Error&) {
-      if (!machine::kChecks) throw;
       wrong = std::current_exception();
     }
-    machine::launch(CollectiveKernel<Call>{world, place.slot(world, team), call, !wrong}, 1, machine::kStreamThreads,
-                    place.stream);
+    machine::launch(
+        CollectiveKernel<Call>{world, place.slot(world, team), call, wrong ? Arguments::bad : Arguments::good}, 1,
+        machine::kStreamThreads, place.stream);
     if (Place::waits) machine_host::synchronize(place.stream);
     if (wrong) std::rethrow_exception(wrong);
     check_faults(name);
@@ -184,8 +184,8 @@ int run_alltoalls(const char* name, Place place, Element<Bytes>, int team, void*
     if (dest_stride < 1 || source_stride < 1)
       fail(Status::invalid_value, "dst is {} and sst is {}: both must be at least 1", dest_stride, source_stride);
     const size_t all = bytes_of(elements, size_t(team_size(name, team)));
-    check_strided(name, "dest", dest, dest_stride, all, Bytes, 0);
-    check_strided(name, "source", source, source_stride, all, Bytes, 0);
+    check_strided(name, "dest", dest, dest_stride, all, Bytes);
+    check_strided(name, "source", source, source_stride, all, Bytes);
     if (all > 0)
       check_apart(name, dest, ((all - 1) * size_t(dest_stride) + 1) * Bytes, source,
                   ((all - 1) * size_t(source_stride) + 1) * Bytes, false);

@@ -5,6 +5,7 @@
 #include <causeway/coll/combine.hpp>
 #include <causeway/heap/heap_view.hpp>
 #include <causeway/machine/launch.hpp>
+#include <causeway/order/order.hpp>
 #include <causeway/rma/strided.hpp>
 #include <causeway/runtime/machine_host.hpp>
 #include <causeway/signal/signal.hpp>
@@ -15,13 +16,19 @@ namespace causeway::host {
 
 using Stream = machine_host::Stream;
 
+// What the stream, or the host, did before a store of these kernels is visible to whoever sees the store: copies are made by copy
+// engines, so nothing that the program can call orders them but a fence by the thread that stores.
+
 template <class T>
 struct PKernel {
   DeviceWorld world;
   T* dest;
   T value;
   int pe;
-  CAUSEWAY_DEVICE void operator()() const { causeway::p(world, dest, value, pe); }
+  CAUSEWAY_DEVICE void operator()() const {
+    fence(world);
+    causeway::p(world, dest, value, pe);
+  }
 };
 
 struct SignalKernel {
@@ -29,9 +36,8 @@ struct SignalKernel {
   uint64_t* word;
   uint64_t value;
   int operation, pe;
-  bool releases;  // what the stream did before is visible to whoever sees the signal
   CAUSEWAY_DEVICE void operator()() const {
-    if (releases) fence(world);
+    fence(world);
     causeway::signal_op(world, word, value, operation, pe);
   }
 };
@@ -64,7 +70,7 @@ template <size_t Bytes>
 void iput_on_stream(const char* name, Element<Bytes>, void* dest, const void* source, ptrdiff_t dest_stride,
                     ptrdiff_t source_stride, size_t elements, int pe, Stream stream) {
   guard(name, [&] {
-    const DeviceWorld& world = check_strided(name, "dest", dest, dest_stride, elements, Bytes, pe);
+    const DeviceWorld& world = check_remote_strided(name, "dest", dest, dest_stride, elements, Bytes, pe);
     machine_host::copy_strided_on_stream(at(world, dest, pe), dest_stride * ptrdiff_t(Bytes), source,
                                          source_stride * ptrdiff_t(Bytes), Bytes, elements, stream);
   });
@@ -73,7 +79,7 @@ template <size_t Bytes>
 void iget_on_stream(const char* name, Element<Bytes>, void* dest, const void* source, ptrdiff_t dest_stride,
                     ptrdiff_t source_stride, size_t elements, int pe, Stream stream) {
   guard(name, [&] {
-    const DeviceWorld& world = check_strided(name, "source", source, source_stride, elements, Bytes, pe);
+    const DeviceWorld& world = check_remote_strided(name, "source", source, source_stride, elements, Bytes, pe);
     machine_host::copy_strided_on_stream(dest, dest_stride * ptrdiff_t(Bytes), at(world, source, pe),
                                          source_stride * ptrdiff_t(Bytes), Bytes, elements, stream);
   });
@@ -104,7 +110,7 @@ inline void signal_op_on_stream(const char* name, uint64_t* word, uint64_t value
                                 Stream stream) {
   guard(name, [&] {
     const DeviceWorld& world = check_signal(name, word, operation, pe);
-    machine::launch(SignalKernel{world, word, value, operation, pe, false}, 1, 1, stream);
+    machine::launch(SignalKernel{world, word, value, operation, pe}, 1, 1, stream);
   });
 }
 inline void put_signal_on_stream(const char* name, void* dest, const void* source, size_t bytes, uint64_t* word,
@@ -113,7 +119,7 @@ inline void put_signal_on_stream(const char* name, void* dest, const void* sourc
     check_signal(name, word, operation, pe);
     const DeviceWorld& world = check_remote(name, "dest", dest, bytes, pe);
     machine_host::copy_on_stream(at(world, dest, pe), source, bytes, stream);
-    machine::launch(SignalKernel{world, word, value, operation, pe, true}, 1, 1, stream);
+    machine::launch(SignalKernel{world, word, value, operation, pe}, 1, 1, stream);
   });
 }
 inline void put_signal_nbi_on_stream(const char* name, void* dest, const void* source, size_t bytes, uint64_t* word,

@@ -5,6 +5,7 @@
 #include <causeway/api/host/check.hpp>
 #include <causeway/coll/combine.hpp>
 #include <causeway/machine/launch.hpp>
+#include <causeway/order/order.hpp>
 #include <causeway/runtime/machine_host.hpp>
 #include <causeway/signal/wait_many.hpp>
 
@@ -87,7 +88,8 @@ void wait_until_all_vector_on_stream(const char* name, T* variables, size_t coun
   wait_all_on_stream(name, variables, count, status, comparison, T{}, static_cast<const T*>(values), stream);
 }
 
-// ---------------------------------------------------------------- atomics. `fetch` may be null: nothing is fetched.
+// ---------------------------------------------------------------- atomics, after a fence as in move.hpp. `fetch` may be null:
+// nothing is fetched.
 
 template <class Operation, class T>
 struct UpdateKernel {
@@ -95,6 +97,7 @@ struct UpdateKernel {
   T *fetch, *dest, value;
   int pe;
   CAUSEWAY_DEVICE void operator()() const {
+    fence(world);
     const T before = causeway::atomic_update<Operation>(world, dest, value, pe);
     if (fetch) *fetch = before;
   }
@@ -104,7 +107,10 @@ struct CompareSwapKernel {
   DeviceWorld world;
   T *fetch, *dest, condition, value;
   int pe;
-  CAUSEWAY_DEVICE void operator()() const { *fetch = causeway::atomic_compare_swap(world, dest, condition, value, pe); }
+  CAUSEWAY_DEVICE void operator()() const {
+    fence(world);
+    *fetch = causeway::atomic_compare_swap(world, dest, condition, value, pe);
+  }
 };
 template <class T>
 struct FetchKernel {
@@ -119,7 +125,10 @@ struct SetKernel {
   DeviceWorld world;
   T *dest, value;
   int pe;
-  CAUSEWAY_DEVICE void operator()() const { causeway::atomic_set(world, dest, value, pe); }
+  CAUSEWAY_DEVICE void operator()() const {
+    fence(world);
+    causeway::atomic_set(world, dest, value, pe);
+  }
 };
 
 template <class T>

@@ -1,6 +1,6 @@
 # Which kernel must look how. The reasons are in the performance and ordering arguments of the headers named.
 """FILES: file -> kernel -> rules. Rules that several kernels share are named once."""
-from rules import (CALL, FENCE, LOAD, RELEASE, STORE, absent, at_least, at_most, calls_only_reports, exactly, in_flight,
+from rules import (CALL, FENCE, LOAD, RELEASE, STORE, absent, at_least, calls_only, calls_only_reports, exactly, in_flight,
                    no_local_memory, none_before, one_thread, polls_only, precedes, steps_of_16, straight_line)
 
 BITS = {1: "8", 2: "16", 4: "32", 8: "64"}
@@ -24,11 +24,25 @@ def g(size):
             straight_line(), NO_FENCE, no_local_memory()]
 
 
-# rma/copy.hpp: eight 16-byte loads in flight hide one round trip to the peer.
-COPY = [in_flight(8), steps_of_16(), NO_FENCE, NO_RELEASE, NO_CALL, no_local_memory()]
-SYNC_BLOCK = r"bar(?:rier)?(?:\.cta)?\.sync\b"
-COPY_BLOCK = COPY + [at_least(1, SYNC_BLOCK, "block sync"), at_most(1, SYNC_BLOCK, "block sync")]
-COPY_WARP = COPY + [exactly(1, r"bar\.warp\.sync\b", "warp sync")]
+# rma/copy.hpp: eight 16-byte loads in flight hide one round trip to the peer, and one aligned element moves whole, in one
+# load and one store; odd places go by one call. rma/rma.hpp: the group meets at entry, so that what its threads have written
+# is copied, and at the end.
+SYNC_BLOCK, SYNC_WARP = r"bar(?:rier)?(?:\.cta)?\.sync\b", r"bar\.warp\.sync\b"
+
+
+def whole(*sizes):
+    return [at_least(1, rf"st\S*\.[bufs]{8 * size}\b", f"store of {size} bytes") for size in sizes]
+
+
+COPY = [in_flight(8), steps_of_16(), NO_FENCE, NO_RELEASE, no_local_memory(),
+        calls_only("copy_anything", LOAD + r"\S*v4", "no call but for odd places, and none on the way of whole words")] + whole(4, 8)
+COPY_BLOCK = COPY + [exactly(2, SYNC_BLOCK, "block syncs"),
+                     precedes(SYNC_BLOCK, LOAD, "the block's sync precedes the first load"),
+                     precedes(SYNC_BLOCK, CALL, "the block's sync precedes the call")]
+COPY_WARP = COPY + [exactly(2, SYNC_WARP, "warp syncs"),
+                    precedes(SYNC_WARP, LOAD, "the warp's sync precedes the first load")]
+# What a get reads of a peer comes from there, not from the L1 cache.
+FRESH = [absent(r"ld\.(?:global\.)?v4", "load of 16 bytes that the L1 cache may answer")]
 
 # signal/signal.hpp: a signal alone orders nothing; after a put, the leader's release is cumulative and the only fence.
 SIGNAL_OP = [exactly(1, r"st\.relaxed\.sys\b", "relaxed store"),
@@ -36,8 +50,9 @@ SIGNAL_OP = [exactly(1, r"st\.relaxed\.sys\b", "relaxed store"),
              NO_RELEASE, NO_FENCE, NO_CALL, no_local_memory()]
 PUT_SIGNAL = [exactly(1, r"st\.release\.sys\b", "releasing store"),
               exactly(1, r"red\.release\.sys\S*\.add\b", "releasing add"),
-              exactly(2, RELEASE, "releases"), NO_FENCE, NO_CALL, no_local_memory(), in_flight(8)]
-PUT_SIGNAL_BLOCK = PUT_SIGNAL + [one_thread(RELEASE, "one thread releases, once"),
+              exactly(2, RELEASE, "releases"), NO_FENCE, no_local_memory(), in_flight(8)]
+PUT_SIGNAL_BLOCK = PUT_SIGNAL + [precedes(SYNC_BLOCK, LOAD, "the block's sync precedes the first load"),
+                                 one_thread(RELEASE, "one thread releases, once"),
                                  precedes(SYNC_BLOCK, RELEASE, "the block's sync precedes the release")]
 
 # signal/signal.hpp, machine/spin.hpp: an acquire load a poll; what a report needs is put together when there is one.
@@ -68,10 +83,10 @@ BLOCK_ONCE = ONCE + [precedes(SYNC_BLOCK, FENCE, "the block's sync precedes the 
 FILES = {
     "p.cu": {f"p_{size}": p(size) for size in BITS},
     "g.cu": {f"g_{size}": g(size) for size in BITS},
-    "put.cu": {"putmem_block": COPY_BLOCK, "put_float_block": COPY_BLOCK,
+    "put.cu": {"putmem_block": whole(1, 2) + COPY_BLOCK, "put_float_block": COPY_BLOCK,
                "put_float_warp": COPY_WARP, "put_float_thread": COPY},
-    "get.cu": {"getmem_block": COPY_BLOCK, "get_float_block": COPY_BLOCK,
-               "get_float_warp": COPY_WARP, "get_float_thread": COPY},
+    "get.cu": {"getmem_block": whole(1, 2) + COPY_BLOCK + FRESH, "get_float_block": COPY_BLOCK + FRESH,
+               "get_float_warp": COPY_WARP + FRESH, "get_float_thread": COPY + FRESH},
     "signal.cu": {"signal_op": SIGNAL_OP, "put_signal_block": PUT_SIGNAL_BLOCK, "put_signal_thread": PUT_SIGNAL},
     "wait.cu": {"signal_wait": WAIT, "wait_any_comparison": WAIT, "test_once": LOOK, "signal_fetch": LOOK},
     "order.cu": {"fence": FENCE_CALL, "quiet": QUIET},

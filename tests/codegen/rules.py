@@ -157,6 +157,19 @@ def polls_only(pattern, what):
     return Rule(what, problem)
 
 
+def calls_only(name, work, what):
+    """Calls are of that name, and a way from the beginning through `work` to the end makes none."""
+    def problem(k):
+        calls = k.find(CALL)
+        for i in calls:
+            if not re.search(name, k.instructions[i].text):
+                return f"calls {k.instructions[i].text}"
+        reached = k.reach([0], avoid=calls)
+        done = [i for i in k.find(work) if i in reached]
+        return None if done and k.reach(done, avoid=calls) & set(k.find(r"ret\b")) else "every way makes a call"
+    return Rule(what, problem)
+
+
 def calls_only_reports(poll):
     """Calls are reports, and both a poll after a poll and the way out avoid them."""
     def problem(k):

@@ -42,11 +42,12 @@ void run_bad_pe(Bench& b, Random& random) {
 void run_bad_addresses(Bench& b, Random& random) {
   b.start(random);
   cudaStream_t s = b.suite.stream;
-  const int pe = random.between(0, b.suite.pes - 1);
+  const int pe = b.another_pe(random);
   auto* from = reinterpret_cast<int*>(b.source);
   auto* to = reinterpret_cast<int*>(b.target);
   int on_host[4] = {};
-  for (int* bad : {static_cast<int*>(nullptr), on_host, reinterpret_cast<int*>(b.ordinary)}) {
+  for (char* place : b.not_symmetric(on_host, pe)) {
+    auto* bad = reinterpret_cast<int*>(place);
     auto* bad_word = reinterpret_cast<uint64_t*>(bad);
     b.expect("int_p", "dest", [&] { nvshmem_int_p(bad, 5, pe); });
     b.expect("int_p_on_stream", "dest", [&] { nvshmemx_int_p_on_stream(bad, 5, pe, s); });
@@ -263,13 +264,14 @@ __global__ void misuse(int which, char* target, char* source, uint64_t* word, ch
 void run_in_kernel(Bench& b, Random& random, int which) {
   const char* const arguments[] = {"pe",  "pe",   "dest",    "source", "sig_op",
                                    "cmp", "team", "PE_root", "dest",   "sig_addr"};
+  const int pe = b.another_pe(random);
+  if (pe == b.suite.me && (which == 2 || which == 3 || which == 9)) return;  // alone, any memory will do
   b.start(random);
   int* status = nullptr;
   CHECK(cudaMalloc(&status, sizeof(int)));
   CHECK(cudaMemsetAsync(status, 0, sizeof(int), b.suite.stream));
   b.expect("misuse in a kernel", arguments[which], [&] {
-    misuse<<<1, 8, 0, b.suite.stream>>>(which, b.target, b.source, b.word, b.ordinary,
-                                        random.between(0, b.suite.pes - 1), status);
+    misuse<<<1, 8, 0, b.suite.stream>>>(which, b.target, b.source, b.word, b.ordinary, pe, status);
     CHECK(cudaGetLastError());
     CHECK(cudaStreamSynchronize(b.suite.stream));
     nvshmem_barrier_all();  // the next call that meets the device tells, too

@@ -139,11 +139,11 @@ void run_atomics(Bench& b, Random& random) {
     try_atomics_float(b, place, pe, word, static_cast<float*>(device));
     try_atomics_on_stream(b, place, pe, word, static_cast<int64_t*>(device));
   };
-  const int pe = random.between(0, suite.pes - 1);
+  const int pe = b.another_pe(random);
   for (int bad : {-1, suite.pes, 1 << 30}) try_all(b.target, bad, "pe");
   char on_host[16] = {};
-  for (char* bad : {static_cast<char*>(nullptr), on_host, b.ordinary, b.target + random.between(1, 3)})
-    try_all(bad, pe, nullptr);
+  for (char* bad : b.not_symmetric(on_host, pe)) try_all(bad, pe, nullptr);
+  try_all(b.target + random.between(1, 3), pe, nullptr);
   // No place for the answer, or one that no element can be at.
   auto* place = reinterpret_cast<int64_t*>(b.target);
   for (int64_t* fetch : {static_cast<int64_t*>(nullptr), reinterpret_cast<int64_t*>(b.target + 3)}) {
@@ -192,12 +192,11 @@ void try_strided(Bench& b, const Strided& s, const char* word) {
 void run_strided(Bench& b, Random& random) {
   b.start(random);
   Suite& suite = b.suite;
-  const int pe = random.between(0, suite.pes - 1);
+  const int pe = b.another_pe(random);
   const ptrdiff_t dst = random.between(1, 4), sst = random.between(1, 4), far = ptrdiff_t{1} << 40;
   char on_host[16] = {};
   for (int bad : {-1, suite.pes, 1 << 30}) try_strided(b, {b.target, b.source, dst, sst, 3, bad}, "pe");
-  for (char* bad : {static_cast<char*>(nullptr), on_host, b.ordinary})
-    try_strided(b, {bad, b.source, dst, sst, 3, pe}, nullptr);
+  for (char* bad : b.not_symmetric(on_host, pe)) try_strided(b, {bad, b.source, dst, sst, 3, pe}, nullptr);
   for (ptrdiff_t stride : {far, -far}) try_strided(b, {b.target, b.source, stride, sst, 3, pe}, nullptr);
   try_strided(b, {b.target, b.source, dst, sst, size_t(far), pe}, nullptr);
   nvshmem_barrier_all();

@@ -134,7 +134,6 @@ const Mistake kMistakes[] = {
     {"dst too large", "dest", is_alltoalls, [](Stage&, Random&, Try& t, int) { t.o.dst = 1 << 30; }},
 };
 
-#ifdef CAUSEWAY_CPU
 bool is_fixed(Shape shape) { return shape != Shape::collect; }
 /// Right on their own, but not what the others say.
 const Mistake kOpinions[] = {
@@ -150,7 +149,6 @@ const Mistake kOpinions[] = {
        t.o.number = (t.o.number + random.between(1, int(kEveryShape.size()) - 1)) % int(kEveryShape.size());
      }},
 };
-#endif
 
 // ---------------------------------------------------------------- cases
 
@@ -280,10 +278,8 @@ int main(int argc, char** argv) {
     suite.family(std::string("errors.bad team by ") + kScopes[int(scope)], rounds,
                  [&](Random& random, int) { run_bad_team(stage, random, scope); });
     run_mistakes(stage, "all", scope, kMistakes, -1, false, rounds);
-#ifdef CAUSEWAY_CPU
     run_mistakes(stage, "one", scope, kMistakes, 0, false, rounds);
     run_mistakes(stage, "disagree", scope, kOpinions, 0, true, rounds);
-#endif
   }
 #ifdef CAUSEWAY_CPU
   suite.family("errors.maxloc", 5 * rounds, [&](Random& random, int index) { run_maxloc(stage, random, index % 5); });

@@ -59,6 +59,17 @@ struct MisuseBench {
                   (unsigned long long)words[1]);
   }
 
+  /// A PE to call whom only symmetric memory will do: not the caller itself, if there is another.
+  [[nodiscard]] int another_pe(Random& random) const {
+    const int away = random.between(1, suite.pes - 1);  // (drawn alike by all)
+    return suite.pes == 1 ? 0 : (suite.me + away) % suite.pes;
+  }
+  /// Addresses that are not symmetric, for calls to `pe`: alone, a PE may call itself with any memory but none.
+  [[nodiscard]] std::vector<char*> not_symmetric(void* on_host, int pe) const {
+    if (pe == suite.me) return {nullptr};
+    return {nullptr, static_cast<char*>(on_host), ordinary};
+  }
+
   /// Makes the call; the last error must be of it and name the argument (null: whatever it is).
   template <class Call>
   void expect(const char* what, const char* argument, Call&& call) {

@@ -191,7 +191,8 @@ void run_bad_arguments(Bench& b, Random& random) {
     suite.equal(nvshmem_team_my_pe(parent), -1, "team_my_pe of a bad team");
   }
   nvshmem_team_t made = 99;
-  nvshmem_team_split_strided(NVSHMEM_TEAM_INVALID, 0, 1, 1, nullptr, 0, &made);
+  if (nvshmem_team_split_strided(NVSHMEM_TEAM_INVALID, 0, 1, 1, nullptr, 0, &made) == 0)
+    suite.wrong("split of the invalid team: status 0");
   suite.equal(made, int(NVSHMEM_TEAM_INVALID), "new_team of the invalid team");
   if (nvshmem_team_split_strided(NVSHMEM_TEAM_WORLD, 0, 1, pes, nullptr, 0, nullptr) == 0)
     suite.wrong("new_team null: status 0");

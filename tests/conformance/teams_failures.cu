@@ -141,7 +141,8 @@ void run_bad(Bench& b, Random& random) {
     refused(nvshmem_team_split_2d(all, 1, nullptr, 0, nullptr, nullptr, 0, &y), "no xaxis_team");
     refused(nvshmem_team_split_2d(all, 1, nullptr, 0, &x, nullptr, 0, nullptr), "no yaxis_team");
     refused(nvshmem_team_split_2d(777, 1, nullptr, 0, &x, nullptr, 0, &y), "split_2d of no team");
-    nvshmem_team_split_2d(NVSHMEM_TEAM_INVALID, 1, nullptr, 0, &x, nullptr, 0, &y);
+    if (nvshmem_team_split_2d(NVSHMEM_TEAM_INVALID, 1, nullptr, 0, &x, nullptr, 0, &y) == 0)
+      suite.wrong("split_2d of the invalid team: status 0");
     if (x != NVSHMEM_TEAM_INVALID || y != NVSHMEM_TEAM_INVALID) suite.wrong("the invalid team made teams");
     if (nvshmemx_team_get_uniqueid(nullptr) == 0) suite.wrong("get_uniqueid(null): status 0");
     nvshmem_team_config_t config = NVSHMEM_TEAM_CONFIG_INITIALIZER;

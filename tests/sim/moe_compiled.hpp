@@ -43,10 +43,10 @@ int all_pes() { return nvshmem_n_pes(); }
 int even_node_pes() { return 0; }
 void check_faults(const char*) {  // each is told once
   FaultRecord& faults = *unit::world().faults;
-  if (faults.complete == 0) return;
-  faults.complete = faults.count = 0;
-  fail(Status::internal, "device code: {}: {} (expected {}, seen {})", faults.operation, faults.problem, faults.expected,
-       faults.seen);
+  if (faults.written == faults.read) return;
+  faults.read = faults.written;
+  fail(Status::internal, "device code: {}: {} (expected {}, seen {})", faults.operation, faults.problem,
+       faults.expected, faults.seen);
 }
 }  // namespace causeway::host
 
