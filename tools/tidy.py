@@ -13,6 +13,7 @@ import pathlib
 import re
 import runpy
 import statistics
+import subprocess
 import sys
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ OTHER = {".py", ".sh", ".cmake"}
 LIBRARY = {"amo", "api", "moe", "backend", "base", "bootstrap", "coll", "heap", "include", "machine", "order", "rma", "runtime",
            "signal", "team", "transport"}
 DOCUMENTED = {"base", "bootstrap", "heap", "runtime", "team", "transport"}
+FOLDERS = LIBRARY | {".ci", "bench", "cmake", "emulator", "examples", "python", "tests", "tools"}  # where sources are
 LINES_MAX, FUNCTION_LINES_MAX, LONG_SHARE_MAX, COLUMNS_MAX = 400, 70, 0.02, 140
 
 ALLOWED = {  # (rule, file) -> why it is right there
@@ -77,14 +79,35 @@ class Source:
                 for m in re.finditer(pattern, body)]
 
 
-def sources(root):
-    """Every source file, in order; builds and hidden folders are no part of the tree."""
+def tracked(root):
+    """The files that git knows here, as paths; None where `root` is not the top of a git tree (an unpacked archive)."""
+    def git(*words):  # of this place, whatever repository a hook that runs this is about
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        return subprocess.run(["git", "-C", root, *words], capture_output=True, text=True, check=True, env=environment).stdout
+    try:
+        if pathlib.Path(git("rev-parse", "--show-toplevel").rstrip("\n")).resolve() != root:
+            return None
+        return [root / name for name in git("ls-files", "-z").split("\0") if name]
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def walked(root):
+    """Without git: the files of the top and of the tree's own folders; builds and hidden folders are no part of it."""
     for folder, folders, names in os.walk(root):
-        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in ("build", "__pycache__"))
-        for name in sorted(names):
-            path = pathlib.Path(folder) / name
-            if path.suffix in CPP | OTHER or name == "CMakeLists.txt":
-                yield Source(root, path)
+        top = pathlib.Path(folder) == root
+        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in ("build", "__pycache__")
+                            and (not top or f in FOLDERS))
+        yield from (pathlib.Path(folder) / name for name in names if not top or name == "CMakeLists.txt")
+
+
+def sources(root):
+    """Every source file of the tree, in order. What somebody keeps in the checkout, and git does not know, is his own."""
+    root = root.resolve()
+    known = tracked(root)
+    for path in sorted(walked(root) if known is None else known):
+        if (path.suffix in CPP | OTHER or path.name == "CMakeLists.txt") and path.is_file():
+            yield Source(root, path)
 
 
 def closing(code, start):

@@ -190,6 +190,42 @@ class Program(Tree):
         files = {**CLEAN, "build/a.cpp": "int a; \n", ".git/b.cpp": "int a; \n", "rma/__pycache__/c.py": "x \n"}
         self.assertEqual(self.run_on(files).returncode, 0)
 
+    def test_what_somebody_keeps_in_the_checkout_is_his_own(self):
+        own = {"prog.cu": "int a; \n", "mine/deep/race.cu": "int a; \n", "work.py": "import os\n", "mine/CMakeLists.txt": "a()\n",
+               "rma/experiment.cu": "int a; \n"}
+        with tempfile.TemporaryDirectory() as folder:
+            def write(files):
+                for name, text in files.items():
+                    path = pathlib.Path(folder) / name
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_text(text)
+            def status():
+                return subprocess.run([sys.executable, str(TIDY), folder], capture_output=True, text=True)
+            def git(*words):
+                subprocess.run(["git", "-C", folder, "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True,
+                               capture_output=True)
+            write({**CLEAN, **own})
+            (pathlib.Path(folder) / "rma/experiment.cu").unlink()
+            self.assertEqual(status().returncode, 0, "an unpacked archive: " + status().stdout)
+            write(own)
+            self.assertEqual(status().returncode, 1, "an archive's own folder is looked at")
+            git("init")
+            git("add", *CLEAN)
+            self.assertEqual(status().returncode, 0, "git does not know it: " + status().stdout)
+            (pathlib.Path(folder) / "base/text.py").unlink()
+            self.assertEqual(status().returncode, 0, "a file that was deleted: " + status().stderr)
+            git("add", "rma/experiment.cu")
+            self.assertIn("rma/experiment.cu:1: ", status().stdout, "known before it is committed")
+
+    def test_every_folder_of_the_tree_is_looked_at_without_git(self):
+        root = TIDY.parent.parent
+        known = tidy.tracked(root)
+        if known is None:
+            self.skipTest("no git tree here")
+        here = set(map(str, tidy.walked(root)))
+        sources = [p for p in known if p.suffix in tidy.CPP | tidy.OTHER or p.name == "CMakeLists.txt"]
+        self.assertEqual([str(p) for p in sources if p.is_file() and str(p) not in here], [])
+
     def test_no_such_root(self):
         run = subprocess.run([sys.executable, str(TIDY), "/no/such/place"], capture_output=True, text=True)
         self.assertNotEqual(run.returncode, 0)
