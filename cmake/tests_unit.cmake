@@ -15,7 +15,10 @@ if(NOT CAUSEWAY_TEST_SAMPLE)
 
   add_test(NAME api.golden COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/api/gen.py --check)
   add_test(NAME tidy.rules COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/unit/tools/tidy_test.py)
-  set_tests_properties(api.golden tidy.rules PROPERTIES LABELS unit)
+  add_test(NAME script.progress COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/unit/tools/progress_test.py)
+  add_test(NAME script.command
+           COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/unit/tools/command_test.py $<TARGET_FILE:causeway>)
+  set_tests_properties(api.golden tidy.rules script.progress script.command PROPERTIES LABELS unit)
 endif()
 
 # (In the sample the address sanitizer leaves out what takes long to build; the acceptance run has it all.)

@@ -4,31 +4,23 @@
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
+. "$root/tests/steps.sh"
 jobs=$(nproc)
 full=OFF
 for argument in "$@"; do
   case $argument in
     --full) full=ON ;;
+    -h | --help)
+      echo "Usage: ./causeway test [--full]"
+      echo
+      echo "Builds everything and runs all tests (docs/testing.md). --full is the acceptance run: long seeded sweeps, many"
+      echo "random cases, and all conformance programs under both sanitizers."
+      exit 0
+      ;;
     *) echo "causeway test: $argument is not known; accepted: --full" >&2; exit 2 ;;
   esac
 done
-
-passed=0 failed=0
-say() { printf '== %s\n' "$*"; }
-
-# step NAME COMMAND...: runs it, shows the end of its output if it fails
-step() {
-  local name=$1; shift
-  local log=$root/build/test.$name.log start=$SECONDS
-  if "$@" > "$log" 2>&1; then
-    passed=$((passed + 1))
-    say "$name: ok ($((SECONDS - start)) s)"
-  else
-    failed=$((failed + 1))
-    say "$name: FAILED ($((SECONDS - start)) s)"
-    tail -n 60 "$log"
-  fi
-}
+trap 'exit 130' INT  # also where the program that was interrupted ends in another way
 
 configure_and_build() {
   local preset=$1; shift
@@ -80,5 +72,4 @@ step asan run_tests cpu-asan
 step build_tsan configure_and_build cpu-tsan -DCAUSEWAY_TESTS=ON -DCAUSEWAY_TEST_SAMPLE=ON -DCAUSEWAY_TEST_FULL=$full
 step tsan run_tests cpu-tsan
 
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+report

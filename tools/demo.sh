@@ -72,12 +72,12 @@ field_to_png=$1/examples/field_to_png.py
 tables=
 for prefix in "$@"; do
   if [[ -e $prefix/lib/libcauseway_cpu.so ]]; then
-    where=CPU pes=4 picture=$outdir/jacobi.png
+    where=CPU pes=4 picture=$outdir/jacobi.png what=', whose cores run the GPU threads: no measure of a GPU'
   else
-    where=GPU pes=2 picture=$outdir/jacobi_gpu.png
+    where=GPU pes=2 picture=$outdir/jacobi_gpu.png what=
   fi
   echo "On the $where:"
   run_all "$prefix" $pes "$picture"
-  tables+=$(printf '\nOn the %s:\n%s' $where "$(cat "$log")")$'\n'
+  tables+=$(printf '\nLatencies on the %s:\n%s' "$where$what" "$(cat "$log")")$'\n'
 done
 printf '%s' "$tables"

@@ -1,4 +1,5 @@
-// The `causeway` program: finds the subcommand and hands the rest of the command line to it.
+// The `causeway` program: finds the subcommand and hands the rest of the command line to it. What the script of the same name
+// in a checkout knows beside (demo, test, api) is named here, too: there is one list of commands.
 #include <causeway/api/types.h>
 #include <causeway/runtime/settings_names.hpp>
 #include <causeway/runtime/settings_parse.hpp>
@@ -33,15 +34,29 @@ constexpr Command kCommands[] = {
     {"help", "show this, or the help of a command", help_command},
 };
 
+// Of the script `causeway` in a checkout; `run` says where it is.
+int script_command(int argc, char** argv);
+
+constexpr Command kScriptCommands[] = {
+    {"demo", "build, run programs that move data between PEs, show a picture and a table", script_command},
+    {"test", "build and run all tests; --full is the acceptance run", script_command},
+    {"api", "show which names of the NVSHMEM interface exist, by family", script_command},
+    {"--packages", "print the names of the Debian packages that building and testing need", script_command},
+    {"--prepare", "install those that are missing", script_command},
+};
+
 constexpr auto kNames = [] {
-  std::array<std::string_view, std::size(kCommands)> names;
-  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kCommands[i].name;
+  std::array<std::string_view, std::size(kCommands) + 3> names;  // the script's options are no commands
+  for (std::size_t i = 0; i < std::size(kCommands); ++i) names[i] = kCommands[i].name;
+  for (std::size_t i = 0; i < 3; ++i) names[std::size(kCommands) + i] = kScriptCommands[i].name;
   return names;
 }();
 
 void print_usage(std::FILE* to) {
   fmt::print(to, "Usage: causeway COMMAND [arguments]\n\nCommands:\n");
-  for (const Command& command : kCommands) fmt::print(to, "  {:<9} {}\n", command.name, command.help);
+  for (const Command& command : kCommands) fmt::print(to, "  {:<11} {}\n", command.name, command.help);
+  fmt::print(to, "\nIn a checkout of the sources, as ./causeway COMMAND:\n");
+  for (const Command& command : kScriptCommands) fmt::print(to, "  {:<11} {}\n", command.name, command.help);
   fmt::print(to, "\n`causeway COMMAND --help` describes a command.\n");
 }
 
@@ -50,7 +65,15 @@ const Command* find_command(std::string_view name) {
   if (name == "--help" || name == "-h") name = "help";
   for (const Command& command : kCommands)
     if (command.name == name) return &command;
+  for (const Command& command : kScriptCommands)
+    if (command.name == name) return &command;
   return nullptr;
+}
+
+int script_command(int /*argc*/, char** argv) {
+  fmt::print(stderr, "causeway {0}: this is a command of the script in a checkout of the sources: ./causeway {0}\n",
+             argv[0]);
+  return 2;
 }
 
 int fail_unknown(std::string_view name) {
