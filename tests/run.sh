@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `./causeway test [--full]`: builds everything and runs all tests. --full is the acceptance run: long seeded sweeps, many
-# random cases, and all conformance programs under both sanitizers.
+# random cases, and all conformance programs under AddressSanitizer.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -14,7 +14,7 @@ for argument in "$@"; do
       echo "Usage: ./causeway test [--full]"
       echo
       echo "Builds everything and runs all tests (docs/testing.md). --full is the acceptance run: long seeded sweeps, many"
-      echo "random cases, and all conformance programs under both sanitizers."
+      echo "random cases, and all conformance programs under AddressSanitizer."
       exit 0
       ;;
     *) echo "causeway test: $argument is not known; accepted: --full" >&2; exit 2 ;;
@@ -66,7 +66,7 @@ else
   say "no nvcc here: the CUDA machine is not compiled"
 fi
 
-# A sample under the sanitizers; all of it with --full.
+# A sample under the sanitizers; with --full all conformance programs under AddressSanitizer.
 step build_asan configure_and_build cpu-asan -DCAUSEWAY_TESTS=ON -DCAUSEWAY_TEST_SAMPLE=ON -DCAUSEWAY_TEST_FULL=$full
 step asan run_tests cpu-asan
 step build_tsan configure_and_build cpu-tsan -DCAUSEWAY_TESTS=ON -DCAUSEWAY_TEST_SAMPLE=ON -DCAUSEWAY_TEST_FULL=$full
