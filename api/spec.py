@@ -45,8 +45,8 @@ class Op(NamedTuple):
     group: str     # the types that carry it
     ret: str
     params: str    # T is the element type
-    call: str      # what api/dispatch.hpp and api/host_ops.hpp call it, with its arguments; BYTES is nelems in bytes,
-                   # ELEMENT the element's size as an argument
+    call: str      # what api/dispatch/ and api/host/ call it, with its arguments; BYTES is nelems in bytes, ELEMENT the
+                   # element's size as an argument
     where: str     # hd host and device | s on stream | g warp and block
     doc: str
     untyped: str = ""   # n: also by size, m: also by bytes
@@ -253,7 +253,8 @@ FUNCTIONS = [
     Function("nvshmemx_buffer_register_symmetric", "void*", "void* ptr, size_t size, int flags", "h", "",
              "Maps memory that the program has allocated into the symmetric heap; returns its symmetric address, null on "
              "failure. Collective: the same size everywhere, flags 0. ptr: whole pages of memory that can be shared "
-             "(cuMemCreate with a POSIX file descriptor; on the CPU machine also cudaMalloc of 4 MiB or more)."),
+             "(cuMemCreate with a POSIX file descriptor; on the CPU machine also cudaMalloc, which begins at a page from "
+             "4 MiB on)."),
     Function("nvshmemx_buffer_unregister_symmetric", "int", "void* ptr, size_t size", "h", "",
              "Takes back nvshmemx_buffer_register_symmetric, given its result: collective. 0 on success."),
     Function("causeway_heap_info", "int", "size_t* mapped, size_t* used, size_t* largest", "h", "",

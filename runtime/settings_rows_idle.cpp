@@ -10,8 +10,10 @@ using S = Settings;
 constexpr std::string_view kFoundAnyway =
     "PEs find each other without it: by `causeway run`, or by the unique id that the program hands out.";
 constexpr std::string_view kNoPlugins = "Bootstraps are part of the library, not plug-ins.";
-constexpr std::string_view kChosenBySize = "Algorithms are chosen from team size and bytes.";
+constexpr std::string_view kOneAlgorithm = "Each collective has one algorithm, which needs neither choice nor scratch.";
 constexpr std::string_view kOwnShape = "The library chooses the shape of its collective kernels.";
+constexpr std::string_view kNoProxy = "There is no proxy: kernels store to peers themselves.";
+constexpr std::string_view kNoFlush = "There are no flushes to leave out: peers are reached by load and store.";
 constexpr std::string_view kNoVerbs = "There is no transport that drives InfiniBand adapters itself.";
 constexpr std::string_view kNoIbgda = "There is no transport that drives network adapters from the GPU.";
 constexpr std::string_view kNoLibfabric = "There is no libfabric transport.";
@@ -62,7 +64,7 @@ constexpr SettingRow kRows[] = {
     idle("NVSHMEM_HEAP_KIND", choice, "DEVICE", "The heap is in device memory.", "DEVICE|VIDMEM|SYSMEM"),
     idle("NVSHMEM_MAX_MEMORY_PER_GPU", size, "128G", "The heap grows up to its stride: CAUSEWAY_HEAP_STRIDE."),
     idle("NVSHMEM_CUMEM_HANDLE_TYPE", choice, "FILE_DESCRIPTOR",
-         "The handle type is chosen from what the driver offers.", "FILE_DESCRIPTOR|FABRIC"),
+         "Memory is shared by file descriptors: the PEs of a job share a host.", "FILE_DESCRIPTOR|FABRIC"),
     idle("NVSHMEM_ENABLE_ALIGNED_MALLOC", boolean, "0", "Every allocation is aligned."),
     idle("NVSHMEM_G_BUF_SIZE", size, "8M", "nvshmem_g needs no buffer."),
     idle("NVSHMEM_G_COALESCING_BUF_SIZE", size, "2M", "nvshmem_g needs no buffer."),
@@ -70,33 +72,34 @@ constexpr SettingRow kRows[] = {
          "The library leaves the device's stack limit as the program set it."),
 
     // ---- peers
-    idle("NVSHMEM_DISABLE_NVLS_SHARING", boolean, "0", "Multicast objects are not shared between teams."),
-    idle("NVSHMEM_DISABLE_MNNVL", boolean, "0", "The driver says which peers are reachable by load and store."),
-    idle("NVSHMEM_BYPASS_ACCESSIBILITY_CHECK", boolean, "0", "Every peer's route is decided and checked at start."),
+    idle("NVSHMEM_DISABLE_NVLS_SHARING", boolean, "0", "Multicast objects are never used."),
+    idle("NVSHMEM_DISABLE_MNNVL", boolean, "0", "No memory is shared between hosts: the PEs of a job share one."),
+    idle("NVSHMEM_BYPASS_ACCESSIBILITY_CHECK", boolean, "0",
+         "Every peer's memory is mapped; one that cannot be is an error."),
     idle("NVSHMEM_IGNORE_CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", boolean, "0",
-         "Kernels of the library are sized by the share of the GPU that the PE has."),
-    idle("NVSHMEM_ASSERT_ATOMICS_SYNC", boolean, "0", "Signals are ordered in any case."),
-    idle("NVSHMEM_BYPASS_FLUSH", boolean, "0", "Needed flushes are never left out."),
+         "PEs that share a GPU have the whole interface, whatever their shares are."),
+    idle("NVSHMEM_ASSERT_ATOMICS_SYNC", boolean, "0", kNoFlush),
+    idle("NVSHMEM_BYPASS_FLUSH", boolean, "0", kNoFlush),
     idle("NVSHMEM_ENABLE_RAIL_OPT", boolean, "0", kNoVerbs),
     idle("NVSHMEM_MAX_PEER_STREAMS", integer, "", "The library uses a fixed set of private streams."),
 
     // ---- collectives
     idle("NVSHMEM_DISABLE_NCCL", boolean, "0", "NCCL is never used.", "", &S::disable_nccl),
-    idle("NVSHMEM_BARRIER_DISSEM_KVAL", integer, "2", kChosenBySize),
-    idle("NVSHMEM_BARRIER_TG_DISSEM_KVAL", integer, "2", kChosenBySize),
-    idle("NVSHMEM_BCAST_ALGO", integer, "", kChosenBySize),
-    idle("NVSHMEM_BCAST_TREE_KVAL", integer, "", kChosenBySize),
-    idle("NVSHMEM_REDUCE_ALGO", integer, "", kChosenBySize),
-    idle("NVSHMEM_REDUCE_RECEXCH_KVAL", integer, "", kChosenBySize),
-    idle("NVSHMEM_REDUCE_SCRATCH_SIZE", size, "512K", kChosenBySize),
-    idle("NVSHMEM_REDUCE_NVLS_THRESHOLD", size, "", kChosenBySize),
-    idle("NVSHMEM_REDMAXLOC_ALGO", integer, "1", kChosenBySize),
-    idle("NVSHMEM_FCOLLECT_ALGO", integer, "", kChosenBySize),
-    idle("NVSHMEM_FCOLLECT_LL_THRESHOLD", size, "2K", kChosenBySize),
-    idle("NVSHMEM_FCOLLECT_LL128_THRESHOLD", size, "", kChosenBySize),
-    idle("NVSHMEM_FCOLLECT_NVLS_THRESHOLD", size, "", kChosenBySize),
-    idle("NVSHMEM_REDUCESCATTER_ALGO", integer, "", kChosenBySize),
-    idle("NVSHMEM_REDUCESCATTER_NVLS_THRESHOLD", size, "", kChosenBySize),
+    idle("NVSHMEM_BARRIER_DISSEM_KVAL", integer, "2", kOneAlgorithm),
+    idle("NVSHMEM_BARRIER_TG_DISSEM_KVAL", integer, "2", kOneAlgorithm),
+    idle("NVSHMEM_BCAST_ALGO", integer, "", kOneAlgorithm),
+    idle("NVSHMEM_BCAST_TREE_KVAL", integer, "", kOneAlgorithm),
+    idle("NVSHMEM_REDUCE_ALGO", integer, "", kOneAlgorithm),
+    idle("NVSHMEM_REDUCE_RECEXCH_KVAL", integer, "", kOneAlgorithm),
+    idle("NVSHMEM_REDUCE_SCRATCH_SIZE", size, "512K", kOneAlgorithm),
+    idle("NVSHMEM_REDUCE_NVLS_THRESHOLD", size, "", kOneAlgorithm),
+    idle("NVSHMEM_REDMAXLOC_ALGO", integer, "1", kOneAlgorithm),
+    idle("NVSHMEM_FCOLLECT_ALGO", integer, "", kOneAlgorithm),
+    idle("NVSHMEM_FCOLLECT_LL_THRESHOLD", size, "2K", kOneAlgorithm),
+    idle("NVSHMEM_FCOLLECT_LL128_THRESHOLD", size, "", kOneAlgorithm),
+    idle("NVSHMEM_FCOLLECT_NVLS_THRESHOLD", size, "", kOneAlgorithm),
+    idle("NVSHMEM_REDUCESCATTER_ALGO", integer, "", kOneAlgorithm),
+    idle("NVSHMEM_REDUCESCATTER_NVLS_THRESHOLD", size, "", kOneAlgorithm),
     idle("NVSHMEM_FCOLLECT_NTHREADS", integer, "512", kOwnShape),
     idle("NVSHMEM_REDUCESCATTER_NTHREADS", integer, "512", kOwnShape),
     idle("NVSHMEM_REDUCE_NTHREADS", integer, "512", kOwnShape),
@@ -107,8 +110,8 @@ constexpr SettingRow kRows[] = {
     idle("NVSHMEM_HCA_LIST", text, "", kNoVerbs),
     idle("NVSHMEM_HCA_PE_MAPPING", text, "", kNoVerbs),
     idle("NVSHMEM_HCA_PREFIX", text, "mlx5", kNoVerbs),
-    idle("NVSHMEM_DISABLE_LOCAL_ONLY_PROXY", boolean, "0", "The proxy runs only where a peer needs it."),
-    idle("NVSHMEM_PROXY_REQUEST_BATCH_MAX", integer, "32", "The proxy takes what is there."),
+    idle("NVSHMEM_DISABLE_LOCAL_ONLY_PROXY", boolean, "0", kNoProxy),
+    idle("NVSHMEM_PROXY_REQUEST_BATCH_MAX", integer, "32", kNoProxy),
     idle("NVSHMEM_DISABLE_GDRCOPY", boolean, "0", "GDRCopy is never used."),
     idle("NVSHMEM_DISABLE_DATA_DIRECT", boolean, "0", kNoVerbs),
     idle("NVSHMEM_DISABLE_IB_NATIVE_ATOMICS", boolean, "0", kNoVerbs),

@@ -104,7 +104,7 @@ class CpuMemory : public Memory {
     UniqueFd fd = mapping ? find_descriptor(*mapping) : UniqueFd();
     if (!fd)
       fail(Status::invalid_value,
-           "ptr is {} ({} bytes): must be shared memory with a descriptor (memfd; cudaMalloc of at least 4 MiB)", place,
+           "ptr is {} ({} bytes): must be shared memory with a descriptor (memfd; cudaMalloc)", place,
            bytes);
     return std::make_unique<CpuSegment>(std::move(fd), bytes,
                                         mapping->offset + (reinterpret_cast<uint64_t>(place) - mapping->begin));
