@@ -5,11 +5,12 @@ CPU machine with stream=None: on return). With a stream, tensors must live until
 Bad arguments are a ValueError. A PE with bad arguments takes part all the same, so that nobody waits for it; on the CPU machine
 and in debug builds of the library the others get an error too, as do members that disagree.
 """
+import operator
 from typing import Any, Callable, Optional
 
 from ._arrays import Memory, check_contiguous, describe
 from ._machine import native
-from ._streams import run_on
+from ._streams import handle_of, run_on, take_part
 from ._teams import Team, number_of
 from ._world import require_initialized
 
@@ -40,20 +41,27 @@ def _run(call: str, dest: Any, source: Any, team: Optional[Team], stream: Any, q
     try:
         to, fro = _pair(dest, source, members if dest_grows else 1, members if source_grows else 1, members)
         check(to, members)
+        handle_of(stream)
     except ValueError:
-        try:
-            run_on(stream, lambda queue: refuse(number, None, None, queue))  # type: ignore[arg-type]
-        except (ValueError, RuntimeError):
-            pass
+        take_part(stream, lambda queue: refuse(number, None, None, queue))  # type: ignore[arg-type]
         raise
     run_on(stream, lambda queue: queue_it(number, to, fro, queue))
 
 
 def broadcast(dest: Any, source: Any, root: int = 0, team: Optional[Team] = None, stream: Any = None) -> None:
     """Copies `source` of the team's member `root` to `dest` of every member. Same sizes; in place is allowed."""
+
+    def check(to: Memory, members: int) -> None:
+        try:
+            known = 0 <= operator.index(root) < members
+        except TypeError:
+            known = False
+        if not known:
+            raise ValueError(f"root is {root!r}: must be a member's number in the team, 0 to {members - 1}")
+
     _run("broadcast", dest, source, team, stream,
-         lambda team, to, fro, queue: native.broadcast(team, to.address, fro.address, to.bytes, root, queue),
-         lambda team, to, fro, queue: native.broadcast(team, _NOWHERE, _NOWHERE, _SOME, 0, queue))
+         lambda team, to, fro, queue: native.broadcast(team, to.address, fro.address, to.bytes, operator.index(root), queue),
+         lambda team, to, fro, queue: native.broadcast(team, _NOWHERE, _NOWHERE, _SOME, 0, queue), check=check)
 
 
 def fcollect(dest: Any, source: Any, team: Optional[Team] = None, stream: Any = None) -> None:
@@ -75,7 +83,7 @@ def alltoall(dest: Any, source: Any, team: Optional[Team] = None, stream: Any = 
          lambda team, to, fro, queue: native.alltoall(team, _NOWHERE, _NOWHERE, _SOME, queue), check=check)
 
 
-def _check_op(op: str, memory: Memory) -> None:
+def _check_op(op: Any, memory: Memory) -> None:
     name = memory.dtype.name
     integer = "int" in name
     number = integer or "float" in name and memory.dtype.bits > 8

@@ -1,4 +1,5 @@
 """Teams: ordered sets of PEs, for collectives and for numbering."""
+from contextlib import suppress
 from typing import Any, Optional, Tuple
 
 from ._machine import native
@@ -26,19 +27,33 @@ class Team:
 
     def translate(self, pe: int, to: "Team") -> int:
         """The number in team `to` of this team's member `pe`; -1 if it is no member there. Not collective."""
-        if not 0 <= pe < self.n_pes:
-            raise ValueError(f"pe is {pe}: must be a member's number in the team, 0 to {self.n_pes - 1}")
+        if not isinstance(pe, int) or not 0 <= pe < self.n_pes:
+            raise ValueError(f"pe is {pe!r}: must be a member's number in the team, 0 to {self.n_pes - 1}")
+        if not isinstance(to, Team):
+            raise ValueError(f"to is a {type(to).__name__}: must be a causeway.Team")
         return native.team_translate_pe(self._valid(), pe, to._valid())
 
     def split_strided(self, start: int, stride: int, size: int) -> Optional["Team"]:
         """The team of this team's members start, start + stride, ... (`size` of them). Called by all members of this team with
         the same arguments; those who are not in the new team get None. ValueError on all of them for bad arguments."""
-        made = native.team_split_strided(self._valid(), start, stride, size)
+        parent = self._valid()
+        try:
+            made = native.team_split_strided(parent, start, stride, size)
+        except TypeError:  # before the call: takes part with a size that no team has
+            with suppress(ValueError):
+                native.team_split_strided(parent, 0, 1, -1)
+            raise ValueError(f"start, stride and size are {start!r}, {stride!r}, {size!r}: must be integers") from None
         return Team(made) if made >= 0 else None
 
     def split_2d(self, xrange: int) -> Tuple["Team", "Team"]:
         """Lays the members out in rows of `xrange`: the teams of this PE's row and of its column. Called by all members."""
-        x, y = native.team_split_2d(self._valid(), xrange)
+        parent = self._valid()
+        try:
+            x, y = native.team_split_2d(parent, xrange)
+        except TypeError:
+            with suppress(ValueError):
+                native.team_split_2d(parent, -1)
+            raise ValueError(f"xrange is {xrange!r}: must be an integer") from None
         return Team(x), Team(y)
 
     def destroy(self) -> None:

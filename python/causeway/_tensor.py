@@ -169,7 +169,10 @@ _NO_SIZE = 2**64 - 1
 def _make(call: str, shape: Shape, dtype: Any, zeroed: bool) -> SymmetricTensor:
     require_initialized(call)
     try:
-        extents = (shape,) if isinstance(shape, int) else tuple(int(extent) for extent in shape)
+        try:
+            extents = (shape,) if isinstance(shape, int) else tuple(int(extent) for extent in shape)
+        except (TypeError, ValueError):
+            raise ValueError(f"shape is {shape!r}: must be an integer or a sequence of them") from None
         if any(extent < 0 for extent in extents):
             raise ValueError(f"shape is {list(extents)}: extents must be at least 0")
         found = dtype_of(dtype)

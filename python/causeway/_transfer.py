@@ -1,11 +1,11 @@
 """Put, get, signals and order. All are queued on a stream and return at once; with stream=None the stream is the current one of
 PyTorch or CuPy (else the default stream), and on the CPU machine the call returns when it is done. With a stream, tensors must
 live until the stream has passed."""
-from typing import Any
+from typing import Any, Callable
 
 from ._arrays import Memory, check_contiguous, describe
 from ._machine import native
-from ._streams import run_on
+from ._streams import handle_of, run_on, take_part
 from ._tensor import check_pe
 from ._teams import Team, number_of
 from ._world import require_initialized
@@ -45,8 +45,8 @@ def _operation(op: str) -> int:
 
 
 def _value(value: int) -> int:
-    if not 0 <= value < 2**64:
-        raise ValueError(f"value is {value}: must be 0 to 2**64 - 1")
+    if not isinstance(value, int) or not 0 <= value < 2**64:
+        raise ValueError(f"value is {value!r}: must be 0 to 2**64 - 1")
     return value
 
 
@@ -110,15 +110,22 @@ def quiet(stream: Any = None) -> None:
     run_on(stream, native.quiet)
 
 
+def _meet(call: str, team: "Team | None", stream: Any, meet: Callable[[int, int], None]) -> None:
+    require_initialized(call)
+    number = number_of(team)
+    try:
+        handle_of(stream)
+    except ValueError:
+        take_part(None, lambda queue: meet(number, queue))
+        raise
+    run_on(stream, lambda queue: meet(number, queue))
+
+
 def barrier(team: "Team | None" = None, stream: Any = None) -> None:
     """Completes what the members' streams did before, and meets. Called by all members (team=None: by all PEs)."""
-    require_initialized("barrier")
-    number = number_of(team)
-    run_on(stream, lambda queue: native.barrier(number, queue))
+    _meet("barrier", team, stream, native.barrier)
 
 
 def sync(team: "Team | None" = None, stream: Any = None) -> None:
     """Meets, and shows earlier stores, without completing other operations. Called by all members."""
-    require_initialized("sync")
-    number = number_of(team)
-    run_on(stream, lambda queue: native.sync(number, queue))
+    _meet("sync", team, stream, native.sync)

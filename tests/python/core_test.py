@@ -45,6 +45,7 @@ def test_tensors(me: int, pes: int) -> None:
     raises(ValueError, "free.. of a view", lambda: tensor.peer(0).free())
     raises(ValueError, "dtype is 'float17': must be one of", lambda: causeway.zeros(3, "float17"))
     raises(ValueError, r"shape is \[-1\]", lambda: causeway.zeros(-1))
+    raises(ValueError, r"shape is 1.5: must be an integer or a sequence", lambda: causeway.zeros(1.5))
     if causeway.n_pes() > 1:  # one PE alone is wrong
         raises(ValueError if me == 0 else RuntimeError, r"shape is \[-1\]" if me == 0 else "memory calls differ",
                lambda: causeway.zeros(-1 if me == 0 else 7))
@@ -180,6 +181,8 @@ def test_teams(me: int, pes: int) -> None:
     raises(ValueError, "predefined", causeway.world.destroy)
     raises(ValueError, "PE_size|size", lambda: causeway.world.split_strided(0, 1, pes + 1))
     raises(ValueError, "pe is 99", lambda: causeway.world.translate(99, causeway.world))
+    raises(ValueError, "pe is 'a'", lambda: causeway.world.translate("a", causeway.world))
+    raises(ValueError, "to is a int: must be a causeway.Team", lambda: causeway.world.translate(0, 0))
 
 
 def check_members(team, members, me: int) -> None:
@@ -209,11 +212,12 @@ def test_errors(me: int, pes: int) -> None:
     raises(ValueError, "op is 'mul'", lambda: causeway.put_signal(a, b, flag, 1, 0, op="mul"))
     raises(ValueError, "signal has 8 elements of float32", lambda: causeway.signal(a, 1, 0))
     raises(ValueError, "value is -1", lambda: causeway.signal(flag, -1, 0))
+    raises(ValueError, "value is 'one'", lambda: causeway.signal(flag, "one", 0))
     raises(ValueError, "cmp is 'like'", lambda: causeway.signal_wait(flag, 1, "like"))
     raises(ValueError, "stream is a str", lambda: causeway.quiet("now"))
     raises(ValueError, "team is a int", lambda: causeway.barrier(0))
     raises(ValueError, "op is 'and' on float32", lambda: causeway.reduce(a, b, "and"))
-    raises(ValueError, "PE_root is 77", lambda: causeway.broadcast(a, b, root=77))
+    raises(ValueError, "root is 77: must be .*0 to", lambda: causeway.broadcast(a, b, root=77))
     raises(ValueError, "dest has 8 elements, source 1", lambda: causeway.reduce(a, short))
     if causeway.machine == "cpu":
         raises(ValueError, "dest at .*must be symmetric", lambda: causeway.put(np.zeros(8, np.float32), b, 0))
@@ -224,6 +228,17 @@ def test_errors(me: int, pes: int) -> None:
             raises(ValueError if me == 0 else RuntimeError, "dest has 8" if me == 0 else "other arguments",
                    lambda: causeway.reduce(a, wrong))
             raises(RuntimeError, "differ between PEs", lambda: causeway.zeros(10 + me))
+            other = {"root": "x"} if me == 0 else {}
+            raises(ValueError if me == 0 else RuntimeError, "root is 'x': must be" if me == 0 else "",
+                   lambda: causeway.broadcast(a, b, **other))
+            other = {"stream": "now"} if me == 0 else {}
+            raises(ValueError if me == 0 else RuntimeError, "stream is a str" if me == 0 else "",
+                   lambda: causeway.reduce(a, b, **other))
+            raises(ValueError, "start, stride and size are 0, 1, 'all'" if me == 0 else "",
+                   lambda: causeway.world.split_strided(0, 1, "all" if me == 0 else pes))
+            raises(ValueError, "xrange is None: must be" if me == 0 else "",
+                   lambda: causeway.world.split_2d(None if me == 0 else 1))
+        raises(ValueError, "stream is a str", lambda: causeway.barrier(stream="now"))
     causeway.barrier()
     causeway.reduce(a, b)  # all is well afterwards
     for tensor in (a, b, short, flag):

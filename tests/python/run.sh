@@ -29,6 +29,17 @@ job() {
   echo "-- $script $* with $pes PEs ${options[*]}"
   "$causeway" run -n "$pes" --timeout 900 "${options[@]}" "$python" "$script" "$@"
 }
+# The documents' programs: they run, and a type checker finds nothing in them (where mypy can be had).
+documents() {
+  local folder=$root/build/python-documents
+  "$python" tests/python/documents.py "$folder"
+  for program in "$folder"/*.py; do job 2 "$program"; done
+  "$python" -c 'import mypy' 2> /dev/null || "$python" -m pip install --quiet --disable-pip-version-check mypy ||
+    { echo "skipped: mypy cannot be installed here"; return; }
+  for program in "$folder"/*.py; do
+    MYPYPATH=python "$python" -m mypy --ignore-missing-imports --cache-dir "$folder/cache" "$program" examples/moe_layer.py
+  done
+}
 scripts() {
   job 1 tests/python/ep_interface_test.py
   for pes in $sizes; do
@@ -39,6 +50,7 @@ scripts() {
 export PYTHONPATH=$root/build/cpu/python CAUSEWAY_MACHINE=cpu PYTHONDONTWRITEBYTECODE=1
 causeway=build/cpu/bin/causeway python=$environment/bin/python
 scripts
+documents
 if [ -z "$full" ]; then
   job 4 tests/python/ep_test.py 15 1
   job 2 tests/python/ep_test.py 3 101

@@ -21,7 +21,7 @@ class LowLatencyHandle(tuple):
     results: Any = None      # what get_next_low_latency_combine_buffer() has given for it
 
 
-Hook = Optional[Callable[[], None]]
+Hook = Union[Callable[[], None], Any]  # None without return_recv_hook; a type checker cannot know which
 
 
 class LowLatencyMode(BufferBase):

@@ -25,6 +25,11 @@ class DispatchHandle:
         self.origin = origin
 
 
+# What dispatch() returns: None where it is given a handle. (Any: a type checker cannot know which, and asks for no test.)
+Handle = Union[DispatchHandle, Any]
+Counts = Union[List[int], Any]
+
+
 class NoHandle(DispatchHandle):
     """That of no dispatch: see ThroughputMode.no_handle()."""
 
@@ -96,7 +101,7 @@ class ThroughputMode(BufferBase):
                  topk_idx: Optional[Any] = None, topk_weights: Optional[Any] = None, expert_alignment: int = 1,
                  num_worst_tokens: int = 0, config: Optional[Config] = None, previous_event: Optional[EventOverlap] = None,
                  async_finish: bool = False, allocate_on_comm_stream: bool = False
-                 ) -> Tuple[Any, Optional[Any], Optional[Any], Optional[List[int]], Optional[DispatchHandle], EventOverlap]:
+                 ) -> Tuple[Any, Any, Any, Counts, Handle, EventOverlap]:
         """Sends every token to the ranks that hold its experts. Collective: all ranks call it in the same order.
 
         x: [num_tokens, hidden] of bfloat16, or a pair of FP8 (e4m3) and scales [num_tokens, hidden // 128] of float32. Ranks may
@@ -226,8 +231,7 @@ class ThroughputMode(BufferBase):
                            topk_idx: Optional[Any] = None, topk_weights: Optional[Any] = None, expert_alignment: int = 1,
                            config: Optional[Config] = None, previous_event: Optional[EventOverlap] = None,
                            async_finish: bool = False, allocate_on_comm_stream: bool = False
-                           ) -> Tuple[Any, Optional[Any], Optional[Any], Optional[List[int]], Optional[DispatchHandle],
-                                      EventOverlap]:
+                           ) -> Tuple[Any, Any, Any, Counts, Handle, EventOverlap]:
         """dispatch(), which itself knows whether there are several nodes."""
         return self.dispatch(x, handle, num_tokens_per_rank, num_tokens_per_rdma_rank, is_token_in_rank, num_tokens_per_expert,
                              topk_idx, topk_weights, expert_alignment, 0, config, previous_event, async_finish,
