@@ -1,6 +1,12 @@
 # The Python package: one extension a machine, from the same source, beside its library. Run by pip (scikit-build-core), or with
 # -DCAUSEWAY_PYTHON=ON.
-find_package(Python 3.9 REQUIRED COMPONENTS Interpreter Development.Module)
+find_package(Python 3.9 COMPONENTS Interpreter Development.Module)
+if(NOT Python_Interpreter_FOUND)
+  message(FATAL_ERROR "The Python package needs Python 3.9 or later, which is not found (Debian's package python3)")
+elseif(NOT Python_Development.Module_FOUND)
+  message(FATAL_ERROR "The Python package needs the development files (Python.h) of ${Python_EXECUTABLE}, Python ${Python_VERSION}, "
+                      "which are not found: install python3-dev (Debian, Ubuntu) or python3-devel (Fedora)")
+endif()
 if(NOT nanobind_ROOT AND NOT SKBUILD)
   execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_VARIABLE nanobind_ROOT
                   OUTPUT_STRIP_TRAILING_WHITESPACE)
@@ -26,9 +32,11 @@ function(causeway_python_module machine library)
   target_link_libraries(${target} PRIVATE causeway_flags ${library} fmt::fmt)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME _${machine} CXX_STANDARD 20
                                              LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/python/causeway)
-  set_target_properties(${target} ${library} PROPERTIES INSTALL_RPATH "$ORIGIN")
+  set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/lib")
   add_dependencies(causeway_python ${target})
-  install(TARGETS ${target} ${library} LIBRARY DESTINATION causeway COMPONENT python)
+  if(SKBUILD)
+    install(TARGETS ${target} LIBRARY DESTINATION causeway COMPONENT python)
+  endif()
 endfunction()
 
 if(CAUSEWAY_CPU_MACHINE)
@@ -41,7 +49,7 @@ if(CAUSEWAY_CUDA)
 endif()
 
 if(SKBUILD)
-  # `causeway run` beside the interpreter that the package is installed for.
+  # The tool, beside the interpreter that the package is installed for, finds headers and libraries in the package.
   add_dependencies(causeway_python causeway)
-  install(TARGETS causeway RUNTIME DESTINATION ${SKBUILD_SCRIPTS_DIR} COMPONENT python)
+  target_compile_definitions(causeway PRIVATE CAUSEWAY_PYTHON="python${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}")
 endif()

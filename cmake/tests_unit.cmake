@@ -9,7 +9,7 @@ if(NOT CAUSEWAY_TEST_SAMPLE)
 
   # (Its own main: the launcher and its PEs are this program again.)
   file(GLOB run_sources CONFIGURE_DEPENDS tools/run*.cpp)
-  file(GLOB run_tests CONFIGURE_DEPENDS tests/unit/tools/run_*.cpp)
+  file(GLOB run_tests CONFIGURE_DEPENDS tests/unit/tools/run_*.cpp tests/unit/tools/cc_*.cpp)
   causeway_unit_test(run SOURCES ${run_tests} ${run_sources} tools/cc_paths.cpp
                          LIBRARIES causeway_core CLI11::CLI11 ${CMAKE_DL_LIBS})
 
@@ -18,7 +18,9 @@ if(NOT CAUSEWAY_TEST_SAMPLE)
   add_test(NAME script.progress COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/unit/tools/progress_test.py)
   add_test(NAME script.command
            COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/unit/tools/command_test.py $<TARGET_FILE:causeway>)
-  set_tests_properties(api.golden tidy.rules script.progress script.command PROPERTIES LABELS unit)
+  add_test(NAME script.install COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/unit/tools/install_test.py
+                                       ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR})
+  set_tests_properties(api.golden tidy.rules script.progress script.command script.install PROPERTIES LABELS unit)
 endif()
 
 # (In the sample the address sanitizer leaves out what takes long to build; the acceptance run has it all.)

@@ -30,7 +30,9 @@ std::string standard_flag(const std::string& wanted) {
 class CpuBuild {
  public:
   explicit CpuBuild(const Options& options)
-      : options_(options), prefix_(installation()), compiler_(host_compiler(options.host_compiler)) {}
+      : options_(options), prefix_(installation()), compiler_(host_compiler(options.host_compiler)) {
+    require_headers(prefix_);
+  }
 
   int run() {
     if (options_.stage == Stage::device_link) return write_empty_object();

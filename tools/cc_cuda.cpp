@@ -24,6 +24,7 @@ int build_for_cuda(const Options& options) {
          "--machine cuda needs nvcc, which is neither in PATH nor in $CUDA_HOME/bin nor in "
          "/usr/local/cuda/bin");
   const auto prefix = cuda_installation();
+  require_headers(prefix);
   Command command = {*nvcc};
   if (options.standard.empty()) command.emplace_back("-std=c++17");
   if (!options.has_architecture) command.emplace_back(has_gpu() ? "-arch=native" : "-arch=sm_90");

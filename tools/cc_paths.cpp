@@ -36,7 +36,36 @@ bool is_file(const fs::path& path) {
   return fs::exists(path, ignored) && !fs::is_directory(path, ignored);
 }
 
-fs::path installation() { return fs::read_symlink("/proc/self/exe").parent_path().parent_path(); }
+fs::path installation_of(const fs::path& tool, const std::string& python) {
+  const fs::path prefix = tool.parent_path().parent_path();
+  if (python.empty() || is_file(prefix / "include" / "nvshmem.h")) return prefix;
+  // Where installers put packages: virtual environments and users, Debian's own Python, Fedora's, `pip install --target`.
+  for (const char* lib : {"lib", "lib64"})
+    for (const char* packages : {"site-packages", "dist-packages"})
+      if (const fs::path package = prefix / lib / python / packages / "causeway";
+          is_file(package / "include" / "nvshmem.h"))
+        return package;
+  if (const fs::path package = prefix / "causeway"; is_file(package / "include" / "nvshmem.h")) return package;
+  return prefix;
+}
+
+fs::path installation() {
+#ifdef CAUSEWAY_PYTHON
+  const char* const python = CAUSEWAY_PYTHON;
+#else
+  const char* const python = "";
+#endif
+  return installation_of(fs::read_symlink("/proc/self/exe"), python);
+}
+
+void require_headers(const fs::path& prefix) {
+  if (!is_file(prefix / "include" / "nvshmem.h") || !fs::is_directory(prefix / "include" / "causeway"))
+    fail(Status::invalid_value,
+         "this installation has no headers for programs: {} is not there; `cmake --install` and `pip install` bring "
+         "them, and a "
+         "build folder has them",
+         (prefix / "include" / "nvshmem.h").string());
+}
 
 fs::path cuda_installation() {
   if (const std::string wanted = environment("CAUSEWAY_CUDA_PREFIX"); !wanted.empty()) {

@@ -6,8 +6,15 @@
 
 namespace causeway::cc {
 
-/// The directory above the bin directory that the running tool is in.
+/// The directory that holds include/ and lib/ for the tool at `tool`: the one above its bin directory, or, if the tool came with
+/// a Python package, the package beside the interpreter `python` ("python3.11"; empty: no such package).
+std::filesystem::path installation_of(const std::filesystem::path& tool, const std::string& python);
+
+/// That of the running tool.
 std::filesystem::path installation();
+
+/// Fails with a text that says what is missing if `prefix` has no headers for programs.
+void require_headers(const std::filesystem::path& prefix);
 
 /// The installation that holds libcauseway.so: $CAUSEWAY_CUDA_PREFIX, this one, or the build directory "cuda" beside
 /// it. Throws causeway::Error if there is none.
