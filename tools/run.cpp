@@ -58,10 +58,11 @@ int run_as_threads(const RunOptions& options, const std::string& path) {
   job.tag = options.tag;
   job.verbose = options.verbose;
   if (!std::filesystem::exists(job.shared_object))
-    throw RunError(2,
-                   fmt::format("--threads needs {}, which is not there: rebuild the program with `causeway cc`, which "
-                               "makes it beside the program",
-                               job.shared_object));
+    throw RunError(
+        2, fmt::format("{} needs {}, which is not there: rebuild the program with `causeway cc`, which makes it "
+                       "beside the program. PEs as threads are copies of such a program; a script, or an "
+                       "interpreter such as python3, runs without --threads and --seed",
+                       job.seed ? "--seed" : "--threads", job.shared_object));
   if (options.verbose || options.dry_run)
     fmt::print(stderr, "causeway run: {} PEs as threads, each a copy of {}{}\n", job.pes, job.shared_object,
                job.seed ? fmt::format(", seed {}", *job.seed) : "");

@@ -45,10 +45,9 @@ class Starter {
   void start_all() {
     std::vector<StartedProcess> started;
     for (int pe = 0; pe < plan_.options.pes; ++pe) started.push_back(start(pe));
-    for (const StartedProcess& process : started)
-      if (const int cause = exec_failure(process); cause != 0)
-        throw RunError(
-            2, fmt::format("program {}: cannot be executed: {}", command_of(plan_, 0).front(), std::strerror(cause)));
+    for (std::size_t pe = 0; pe < started.size(); ++pe)
+      if (const int cause = exec_failure(started[pe]); cause != 0)
+        throw RunError(2, not_executed(command_of(plan_, static_cast<int>(pe)).front(), cause));
   }
 
  private:

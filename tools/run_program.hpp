@@ -8,4 +8,7 @@ namespace causeway {
 /// Throws RunError: 127 when there is none, 2 when it cannot be executed.
 [[nodiscard]] std::string find_program(const std::string& program);
 
+/// What is said of a program that was found and yet did not start; `cause`: errno of exec.
+[[nodiscard]] std::string not_executed(const std::string& path, int cause);
+
 }  // namespace causeway

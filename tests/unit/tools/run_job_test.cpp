@@ -1,5 +1,6 @@
 // Whole jobs under `causeway run`: exit statuses, deaths, signals, limits and what is left behind.
 #include "run_helpers.hpp"
+#include <fcntl.h>
 
 #include <signal.h>
 #include <sys/stat.h>
@@ -210,6 +211,42 @@ TEST(RunJob, ThreadsNeedTheProgramsSharedObject) {
   EXPECT_NE(outcome.err.find("/bin/true.pe.so, which is not there: rebuild the program with `causeway cc`"),
             std::string::npos)
       << outcome.err;
+  EXPECT_NE(outcome.err.find("--seed needs /bin/true.pe.so"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("a script, or an interpreter such as python3, runs without --threads and --seed"),
+            std::string::npos)
+      << outcome.err;
+}
+
+TEST(RunJob, AScriptThatCannotBeRunIsToldHow) {
+  char folder[] = "/tmp/causeway-test-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder), nullptr);
+  const std::string path = std::string(folder) + "/x.py";
+  const auto write = [&](const std::string& text, mode_t mode) {
+    const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    EXPECT_EQ(::write(file.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    EXPECT_EQ(::fchmod(file.get(), mode), 0);
+  };
+  const auto run = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"-n", "2"});
+    options.push_back(path);
+    const Outcome outcome = launch(options);
+    EXPECT_EQ(outcome.status, 2);
+    return outcome.err;
+  };
+  const std::string advice = "`causeway run -n 2 python3 " + path + "`\n";
+  write("print(1)\n", 0600);
+  for (const char* option : {"-v", "--threads"}) EXPECT_TRUE(run({option}).ends_with(advice)) << run({option});
+  write("print(1)\n", 0700);
+  const std::string bare = run({});
+  EXPECT_NE(bare.find("x.py: cannot be executed: Exec format error; it is neither"), std::string::npos) << bare;
+  EXPECT_TRUE(bare.ends_with(advice)) << bare;
+  write("#!/no/such/python\nprint(1)\n", 0700);
+  EXPECT_NE(run({}).find("the interpreter that it names (#! in its first line"), std::string::npos) << run({});
+  EXPECT_NE(run({"--threads"}).find("a script, or an interpreter"), std::string::npos) << run({"--threads"});
+  write("#!/bin/sh\nexit 0\n", 0700);
+  EXPECT_EQ(launch({"-n", "2", path}).status, 0);
+  ::unlink(path.c_str());
+  ::rmdir(folder);
 }
 
 TEST(RunJob, AFileThatIsNoProgramIsNamed) {
