@@ -97,7 +97,7 @@ foreach(pes 2 4)
   causeway_job_test(sim.entry.${pes} tests/entry_sim ${pes} RUN --seed ${collective_seeds} LABELS sim TIMEOUT 900)
 endforeach()
 
-foreach(name moe moe_faults moe_outcome primitives)
+foreach(name moe moe_faults moe_outcome moe_streams primitives)
   causeway_add_program(${name}_sim tests/sim/${name}.cu DIRECTORY tests FLAGS -O1 -g1)
   foreach(pes 2 3 4)
     causeway_job_test(sim.${name}.${pes} tests/${name}_sim ${pes} RUN --seed ${collective_seeds} LABELS sim TIMEOUT 900)

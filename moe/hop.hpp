@@ -2,7 +2,7 @@
 //
 // A dispatch: prepare (count), exchange (all counts to all), position, send, meet; with two hops the verdict of the second is then
 // spread over the first. A combine: meet (all are through with the
-// last one), hand over, conclude (meet, and learn what ails the others), pull.
+// last one), hand over, conclude (meet, and learn what ails the others), pull. All meetings are in a channel of the hop's own.
 #pragma once
 #include <causeway/machine/launch.hpp>
 #include <causeway/moe/count.hpp>
@@ -49,6 +49,16 @@ inline TeamView view_of(const DeviceWorld& world, int team) {
   return view;
 }
 
+/// A team that meets in a hop's own region. Its device channel is that of the program's collectives, which may run beside a dispatch
+/// on another stream, as may the other buffers of the team: in one channel two meetings at a time would take each other's epochs.
+/// (The region is zero on all ranks when it has been made, and freed when no kernel of any rank uses it any more: so epochs begin at
+/// 0, and no old one lies in a line.)
+inline TeamView apart(TeamView team, const HopPlaces& places, char* region) {
+  team.inbox = reinterpret_cast<uint64_t*>(region + places.inbox);
+  team.epoch = reinterpret_cast<uint64_t*>(region + places.epoch);
+  return team;
+}
+
 /// The tokens of a dispatch and how this rank takes part.
 struct HopInput {
   Tokens tokens;
@@ -65,7 +75,8 @@ class Hop {
   /// Collective over the world. `first` and `stride`: the buffer's ranks of the team's members.
   Hop(const DeviceWorld& world, int team, const Limits& limits, int first, int stride, int blocks)
       : region_(hop_places(limits).bytes, "a hop of a MoE buffer (recv_tokens_max rows of hidden_max)"),
-        place_{world, view_of(world, team), limits, region_.get(), first, stride},
+        place_{world, apart(view_of(world, team), hop_places(limits), region_.get()), limits, region_.get(), first,
+               stride},
         blocks_(blocks) {
     const size_t experts = size_t(limits.experts), ranks = size_t(limits.ranks);
     const size_t words = size_t(workers_of(blocks)) * ranks + ranks + experts + 2;

@@ -3,7 +3,8 @@
 //
 // All ranks of the team make the buffer and call its collective operations (dispatch, dispatch_worst_case, dispatch_again,
 // combine, low_latency_dispatch, low_latency_combine) in the same order. Work is queued on the stream that a call is given.
-// Operations of a buffer on different streams are ordered by the caller; a receive hook alone may run beside later ones. A
+// Operations of a buffer on different streams are ordered by the caller; a receive hook alone may run beside later ones. Other
+// buffers of the team and its collectives may run beside them on other streams, in any order that leaves them room on the GPU. A
 // handle that a captured graph uses is kept as long as the graph. Pointers are device memory unless something else is said.
 //
 // Errors are exceptions (std::exception) whose text names the argument, its value and what is accepted. A rank whose arguments

@@ -13,7 +13,7 @@ namespace causeway::moe {
 /// What every kernel of a hop gets.
 struct Place {
   DeviceWorld world;
-  TeamView team;  // a copy: it does not change as long as the team lives
+  TeamView team;  // with the hop's own channel; a copy: it does not change as long as the team lives
   Limits limits;
   char* region;                 // symmetric
   int rank_first, rank_stride;  // this hop's rank i is the buffer's rank first + i * stride

@@ -1,6 +1,7 @@
 // Where things lie in the symmetric memory of a mixture-of-experts buffer: computed once, for both sides.
 #pragma once
 #include <causeway/machine/machine.hpp>
+#include <causeway/runtime/device_world.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +27,8 @@ CAUSEWAY_HOST_DEVICE constexpr size_t aligned(size_t bytes) { return (bytes + 12
 struct HopPlaces {
   size_t counts;        // by source rank: a row of counts (see counts_row)
   size_t verdicts;      // by rank: what ails its part in an operation without counts (int32)
+  size_t inbox;         // by rank: a line for its epochs, when the hop's ranks meet
+  size_t epoch;         // meetings so far (uint64)
   size_t x;             // by received token: hidden elements of at most 2 bytes
   size_t scales;        // by received token: hidden / 128 floats
   size_t topk;          // by received token: topk expert numbers of the receiving rank, -1 for others (int64)
@@ -46,7 +49,9 @@ CAUSEWAY_HOST_DEVICE constexpr HopPlaces hop_places(const Limits& limits) {
   HopPlaces at{};
   at.counts = 0;
   at.verdicts = at.counts + aligned(size_t(limits.ranks) * counts_row(limits) * sizeof(int32_t));
-  at.x = at.verdicts + aligned(size_t(limits.ranks) * sizeof(int32_t));
+  at.inbox = at.verdicts + aligned(size_t(limits.ranks) * sizeof(int32_t));
+  at.epoch = at.inbox + size_t(limits.ranks) * kInboxLineWords * sizeof(uint64_t);
+  at.x = at.epoch + aligned(sizeof(uint64_t));
   at.scales = at.x + aligned(tokens * hidden * 2);
   at.topk = at.scales + aligned(tokens * (hidden / kScaleBlock) * sizeof(float));
   at.weights = at.topk + aligned(tokens * topk * sizeof(int64_t));
