@@ -75,6 +75,10 @@ foreach(nodes 2 3 4)  # of which 3 is uneven
   causeway_job_test(conformance.moe.nodes.${nodes} tests/moe_conformance 8 RUN --nodes ${nodes} ARGS --cases 3 LABELS conformance)
 endforeach()
 
+# A GPU that all PEs share, and that holds 32 blocks at a time.
+causeway_job_test(conformance.moe_low_latency.small_gpu tests/moe_low_latency_conformance 4
+                  RUN --env CAUSEWAY_CPU_DEVICES=1 --env CAUSEWAY_CPU_MULTIPROCESSORS=1 ARGS --cases 5 LABELS conformance)
+
 # ---- seeded runs
 foreach(name ring barrier)
   causeway_add_program(${name}_sim tests/sim/${name}.cu DIRECTORY tests FLAGS -O1 -g1)
@@ -97,7 +101,7 @@ foreach(pes 2 4)
   causeway_job_test(sim.entry.${pes} tests/entry_sim ${pes} RUN --seed ${collective_seeds} LABELS sim TIMEOUT 900)
 endforeach()
 
-foreach(name moe moe_faults moe_outcome moe_streams primitives)
+foreach(name moe moe_blocks moe_faults moe_outcome moe_streams primitives)
   causeway_add_program(${name}_sim tests/sim/${name}.cu DIRECTORY tests FLAGS -O1 -g1)
   foreach(pes 2 3 4)
     causeway_job_test(sim.${name}.${pes} tests/${name}_sim ${pes} RUN --seed ${collective_seeds} LABELS sim TIMEOUT 900)

@@ -35,6 +35,13 @@ class FunctorKernel : public cpu::Kernel {
   Functor functor_;
 };
 
+/// Blocks of a library kernel that the device holds at a time.
+template <class Functor>
+int blocks_at_a_time(unsigned threads) {
+  const cpu::Device& device = cpu::device();
+  return int(device.limits().multiprocessors * device.blocks_per_multiprocessor(threads, 0));
+}
+
 inline cpu::Stream* cpu_stream(StreamHandle stream) {
   cpu::Device& device = cpu::device();
   auto* own = reinterpret_cast<cpu::Stream*>(stream);
@@ -75,6 +82,18 @@ template <class Functor, class = void>
 constexpr unsigned kSharedBytesOf = 0;
 template <class Functor>
 constexpr unsigned kSharedBytesOf<Functor, decltype(void(Functor::kSharedBytes))> = Functor::kSharedBytes;
+
+/// Blocks of a library kernel that the device holds at a time.
+template <class Functor>
+int blocks_at_a_time(unsigned threads) {
+  int device = 0, processors = 0, blocks = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, entry<Functor>, int(threads), kSharedBytesOf<Functor>) !=
+          cudaSuccess)
+    fail(Status::internal, "how many blocks of a library kernel the GPU holds is not known");
+  return processors * blocks;
+}
 
 template <class Functor>
 void launch(const Functor& functor, unsigned blocks, unsigned threads, StreamHandle stream) {

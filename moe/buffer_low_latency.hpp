@@ -135,10 +135,15 @@ void Buffer::low_latency_combine(const void* x, const int64_t* topk_idx, const f
     operation = self.take_operation(stream);
   });
   const LowLatencyPlace place = self.place_of(*operation, handle);
-  const LowLatencyReturn send{place,           static_cast<const __nv_bfloat16*>(x),
-                              topk_idx,        topk_weights,
-                              handle.tokens,   handle.topk,
-                              handle.hidden,   Divisor(handle.topk),
+  const LowLatencyReturn send{place,
+                              static_cast<const __nv_bfloat16*>(x),
+                              topk_idx,
+                              topk_weights,
+                              handle.tokens,
+                              handle.topk,
+                              handle.hidden,
+                              Divisor(handle.topk),
+                              Divisor(self.low_limits.blocks),
                               wrong != nullptr};
   const LowLatencySum sum{place,           handle.tokens, handle.topk, handle.hidden, static_cast<__nv_bfloat16*>(out),
                           wrong != nullptr};

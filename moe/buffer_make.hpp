@@ -56,6 +56,7 @@ constexpr uint64_t digest(uint64_t before, uint64_t value) { return (before ^ va
 struct Gpu {
   uint64_t name;  // a digest of what it is called, on whatever host
   int32_t processors;
+  int32_t room;  // blocks of any low-latency kernel that it holds at a time
 };
 Gpu own_gpu() {
   int device = 0;
@@ -64,7 +65,10 @@ Gpu own_gpu() {
     fail(Status::internal, "the properties of the GPU are not known");
   uint64_t name = kDigestBegin;
   for (const char byte : properties.uuid.bytes) name = digest(name, uint64_t(uint8_t(byte)));
-  return {name, properties.multiProcessorCount};
+  const int room = std::min(
+      {machine::blocks_at_a_time<LowLatencySend>(kThreads), machine::blocks_at_a_time<LowLatencyReceive>(kThreads),
+       machine::blocks_at_a_time<LowLatencyReturn>(kThreads), machine::blocks_at_a_time<LowLatencySum>(kThreads)});
+  return {name, properties.multiProcessorCount, room};
 }
 
 /// Ranks that share the caller's GPU, as far as the number of GPUs tells.
@@ -114,15 +118,16 @@ uint64_t digest_of(const BufferOptions& options, int ranks) {
 }
 
 /// Low-latency blocks that all ranks have: as many as the rank with the fewest. What is not given is one for each multiprocessor,
-/// beside those of the ranks that share the GPU.
+/// beside those of the ranks that share the GPU. Those of all that share it fit on it at a time, with one more.
 void agree_on_blocks(const std::vector<Agreement>& all, bool whole, BufferOptions& options) {
   int fewest = 1024;  // (what check_options allows)
   for (const Agreement& one : all) {
     int sharing = 0;
     for (const Agreement& other : all) sharing += other.gpu.name == one.gpu.name;
     if (!whole) sharing = std::max(sharing, int(one.share));  // there are ranks that are not seen here
+    const int room = std::max(1, (one.gpu.room - 1) / sharing);
     const int fit = std::min(kLowLatencyBlocksMost, std::max(1, one.gpu.processors / sharing - 2));
-    fewest = std::min(fewest, one.blocks > 0 ? one.blocks : fit);
+    fewest = std::min({fewest, room, one.blocks > 0 ? int(one.blocks) : fit});
   }
   options.low_latency_blocks = fewest;
 }
@@ -244,6 +249,7 @@ Buffer::Implementation::~Implementation() {
 int Buffer::rank() const { return implementation_->shape.rank; }
 int Buffer::ranks() const { return implementation_->shape.ranks; }
 int Buffer::node_ranks() const { return implementation_->shape.node_ranks; }
+int Buffer::low_latency_blocks() const { return implementation_->low_limits.blocks; }
 
 const Handle& Buffer::no_handle() const { return *implementation_->no_handle; }
 

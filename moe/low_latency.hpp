@@ -9,6 +9,13 @@
 // arrives carries n (headers, weights, flags), so nothing is ever cleared. A block of a receive that is through with set n tells
 // all peers (`done`), and send n + 2 waits for all blocks to have: it is the credit without which a slow receiver's rows would be
 // overwritten. The numbers live in device memory, so a captured graph can be replayed.
+//
+// What is waited for, and why it comes. The receive of operation n waits for the sends of n; the send of n for the receives of n - 2
+// (credits); and what decides about a rank that is masked, for flags that another block has seen already. All these are kernels
+// that their ranks have queued before, so a wait ends whatever number of blocks of a grid runs at a time, if what holds a GPU for ever
+// is no later kernel. Within one kernel only a combine's return waits for other ranks, in the order of blocks (low_latency_combine.hpp).
+// Where ranks share a GPU, a waiting grid of one must leave room for those of all others: so no rank has more blocks than its share of
+// what the GPU holds at a time (agree_on_blocks).
 #pragma once
 #include <causeway/machine/spin.hpp>
 #include <causeway/moe/route.hpp>

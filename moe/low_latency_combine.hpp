@@ -3,6 +3,13 @@
 // The weights are known at a token's owner alone, so the return kernel first pushes them to the experts' ranks: each in one
 // 8-byte store together with the operation's number, so that it needs no flag. There the rows of a token are summed, and one row
 // goes back.
+//
+// Why its blocks need not all be on the GPU at a time, though they wait for blocks of other ranks' return kernels. Block b waits for
+// weights of blocks 0 to b alone, which push them before they wait for any (pusher_of: all ranks have as many blocks and deal the
+// messages alike). A GPU starts the blocks of a grid in the order of their numbers. Take the lowest number of a block that has not
+// ended on some rank: what it waits for comes from blocks that have ended, or from those of its own number. Such a one runs, or is the
+// next of its grid to start, with no block of the grid left to be in its way; so all of them push, and end. (What else may hold a GPU:
+// see low_latency.hpp.)
 #pragma once
 #include <causeway/moe/low_latency.hpp>
 
@@ -15,6 +22,7 @@ struct LowLatencyReturn {
   const float* weights;
   int tokens, topk, hidden;
   Divisor of_token;  // topk
+  Divisor blocks;    // of the grid
   bool bad;          // the caller's arguments are: its peers get weights of zero and no rows
 
   CAUSEWAY_DEVICE void operator()() const {
@@ -22,33 +30,60 @@ struct LowLatencyReturn {
     const uint64_t n = place.next_operation(kCombine);
     detail::wait_for_credits(place, group, kCombine, n);
     const LowLatencyPlaces& places = place.places;
-    const bool wrong = !push_weights(places, n);
     const int messages = place.rows.value();
     const Parts parts(messages);
+    const bool wrong = !push_weights(group, parts, places, n);
     for (int unit = worker(); !bad && unit < parts.units(messages); unit += workers())
       send(places, n, parts.row(unit), parts.of(hidden / 8, unit));
     detail::finish_send(place, group, kCombine, n, bad || wrong);
   }
 
  private:
+  /// The first of the blocks of an expert's rank that handle parts of the message of a token of the caller. (A unit is a worker's, and
+  /// a worker a block's, by the rest of its number.)
+  CAUSEWAY_DEVICE int pusher_of(const Parts& parts, int token) const {
+    const int first = blocks.rest(parts.units(int(place.message(place.view().pe, token))));
+    return first + parts.units(1) > blocks.value() ? 0 : first;
+  }
+  /// The tokens whose weights the caller's block pushes: `begin` and every `step`-th after it, where parts are whole messages; else
+  /// (few messages) those for which pusher_of says so.
+  struct Pushed {
+    int begin, step;
+    bool ask;
+  };
+  CAUSEWAY_DEVICE Pushed pushed_here(const Parts& parts) const {
+    if (parts.units(1) > 1) return {0, 1, true};
+    const int offset = blocks.rest(int(place.message(place.view().pe, 0)));
+    return {blocks.rest(int(machine::block_in_grid()) + blocks.value() - offset), blocks.value(), false};
+  }
+
   /// A choice that is -1 by now counts nothing, but its expert's rank waits for a weight. False: one is another expert than at the
   /// dispatch.
-  CAUSEWAY_DEVICE bool push_weights(const LowLatencyPlaces& places, uint64_t n) const {
+  CAUSEWAY_DEVICE bool push_weights(KernelGroup group, const Parts& parts, const LowLatencyPlaces& places,
+                                    uint64_t n) const {
     const Lanes lanes{};
-    const int first = worker() * int(lanes.size()) + int(lanes.rank()), step = workers() * int(lanes.size());
+    const int first = int(group.rank()), step = int(group.size()), own_block = int(machine::block_in_grid());
+    const Pushed here = pushed_here(parts);
     auto* own = reinterpret_cast<uint64_t*>(place.set(n) + places.weights) +
                 place.message(place.view().pe, 0) * size_t(place.limits.topk);
     if (bad) {  // whom the tokens went to is not known
-      for (int i = first; i < place.limits.tokens * place.limits.topk; i += step)
-        for (int r = 0; r < place.limits.ranks; ++r)
-          if (!place.masked(r)) machine::store_peer(place.of_rank(own + i, r), n << 32);
+      for (int t = here.begin + first * here.step; t < place.limits.tokens; t += step * here.step) {
+        if (here.ask && pusher_of(parts, t) != own_block) continue;
+        for (int i = t * place.limits.topk; i < (t + 1) * place.limits.topk; ++i)
+          for (int r = 0; r < place.limits.ranks; ++r)
+            if (!place.masked(r)) machine::store_peer(place.of_rank(own + i, r), n << 32);
+      }
       return true;
     }
     bool good = true;
     Masks masks(lanes, place);
     masks.get(lanes);
-    for (int i = first; i < tokens * topk; i += step) {
-      const int64_t given = topk_idx[i], sent = place.sent[i];
+    for (int i = first;; i += step) {
+      const int t = here.begin + of_token.quotient(i) * here.step, k = of_token.rest(i);
+      if (t >= tokens) break;
+      if (here.ask && pusher_of(parts, t) != own_block) continue;
+      const size_t choice = size_t(t) * size_t(topk) + size_t(k);
+      const int64_t given = topk_idx[choice], sent = place.sent[choice];
       const int rank = place.map.rank_of(sent);
       if (rank < 0) {
         good = place.map.rank_of(given) < 0 && good;
@@ -56,9 +91,9 @@ struct LowLatencyReturn {
       }
       good = (given == sent || given == -1) && good;
       if (masks.has(rank)) continue;
-      const size_t at = size_t(of_token.quotient(i)) * size_t(place.limits.topk) + size_t(of_token.rest(i));
+      const size_t at = size_t(t) * size_t(place.limits.topk) + size_t(k);
       uint32_t bits;
-      const float weight = given == sent ? weights[i] : 0.0f;
+      const float weight = given == sent ? weights[choice] : 0.0f;
       __builtin_memcpy(&bits, &weight, sizeof bits);
       machine::store_peer(place.of_rank(own + at, rank), n << 32 | bits);
     }

@@ -35,8 +35,8 @@ struct BufferOptions {
   int recv_tokens_max = 4096;      ///< that one rank can receive in a dispatch, on each hop
   int low_latency_tokens_max = 0;  ///< of a rank in a low-latency operation; 0: that mode is not used
   int blocks = 8;                  ///< blocks that move tokens in high-throughput mode: eight fill an NVLink port
-  /// The same in low-latency mode. Blocks of a combine wait for those of other ranks, so ranks that share a GPU must all find
-  /// room on it. All ranks take the fewest that any is given. 0: as many as do, at most 128.
+  /// The same in low-latency mode. All ranks take the fewest that any is given, or has room for: blocks wait for other ranks, so
+  /// those of all that share a GPU must fit on it at a time, and one more. 0: as many as do, at most 128.
   /// Beside an operation that waits there is room for one of another stream, not for more.
   int low_latency_blocks = 0;
   /// Ranks of a node: consecutive ones. With more than one node a token crosses once to the rank of its source's position in
@@ -118,6 +118,8 @@ class __attribute__((visibility("default"))) Buffer {
   [[nodiscard]] int rank() const;
   [[nodiscard]] int ranks() const;
   [[nodiscard]] int node_ranks() const;
+  /// Blocks of a low-latency kernel, as the ranks have agreed on them.
+  [[nodiscard]] int low_latency_blocks() const;
   /// Bytes of symmetric memory that a buffer with these options takes on each of `ranks` ranks. node_ranks 0: the job's nodes,
   /// if it has been joined and has as many PEs; else one node.
   [[nodiscard]] static size_t size_hint(const BufferOptions&, int ranks);

@@ -21,7 +21,7 @@ PeState& pe_state() {
 
 cpu::MachineOptions cpu::machine_options() {
   const Settings settings = inspect_settings(process_environment());  // init reports what is malformed
-  return {unsigned(settings.cpu_workers), size_t(settings.cpu_stack_bytes)};
+  return {unsigned(settings.cpu_workers), size_t(settings.cpu_stack_bytes), unsigned(settings.cpu_multiprocessors)};
 }
 
 const DeviceWorld& unit::world() {

@@ -77,6 +77,7 @@ struct Settings {
   int cpu_workers = 0;                ///< CAUSEWAY_CPU_WORKERS; 0: one a usable CPU
   std::uint64_t cpu_stack_bytes = 0;  ///< CAUSEWAY_CPU_STACK
   int cpu_devices = 0;                ///< CAUSEWAY_CPU_DEVICES; 0: as many as PEs on the node
+  int cpu_multiprocessors = 0;        ///< CAUSEWAY_CPU_MULTIPROCESSORS: of a device
   std::string machine;                ///< CAUSEWAY_MACHINE: cpu, cuda, or empty: chosen
   std::string cuda_prefix;            ///< CAUSEWAY_CUDA_PREFIX
 

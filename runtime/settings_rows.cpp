@@ -68,6 +68,9 @@ constexpr SettingRow kRows[] = {
      kGiB},
     {"CAUSEWAY_CPU_DEVICES", integer, ours, "0",
      "CPU machine: what cudaGetDeviceCount says. 0: the number of PEs on the node.", &S::cpu_devices, "", 0, 4096},
+    {"CAUSEWAY_CPU_MULTIPROCESSORS", integer, ours, "132",
+     "CPU machine: multiprocessors of a device. Each holds 2048 threads of kernels at a time, in at most 32 blocks.",
+     &S::cpu_multiprocessors, "", 1, 4096},
 
     // ---- the launcher's
     {"CAUSEWAY_PE", integer, launcher, "", "Number of this PE.", {}, "", 0, kIntMax},

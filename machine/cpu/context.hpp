@@ -20,6 +20,7 @@ struct PeContext {
 struct MachineOptions {
   unsigned workers = 0;
   size_t stack_bytes = 0;
+  unsigned multiprocessors = 0;
 };
 MachineOptions machine_options();
 

@@ -10,7 +10,9 @@
 
 namespace causeway::cpu {
 
-Device::Device() : pe_(&pe_context()) {}
+Device::Device() : pe_(&pe_context()) {
+  if (const unsigned wanted = machine_options().multiprocessors) limits_.multiprocessors = wanted;
+}
 
 Device::~Device() {
   synchronize();
@@ -285,10 +287,14 @@ void Device::launch_graph(std::shared_ptr<const Graph> graph, Stream* stream) {
 
 // ---------------------------------------------------------------- limits and failures
 
+unsigned Device::room(unsigned threads) const {
+  return std::max(threads, limits_.threads_per_multiprocessor / limits_.blocks_per_multiprocessor);
+}
+
 bool Device::admit(unsigned threads) {
   const unsigned capacity = limits_.multiprocessors * limits_.threads_per_multiprocessor;
-  if (resident_threads_.load() + threads > capacity) return false;
-  resident_threads_.fetch_add(threads);
+  if (resident_threads_.load() + room(threads) > capacity) return false;
+  resident_threads_.fetch_add(room(threads));
   return true;
 }
 

@@ -133,13 +133,15 @@ class Device {
   // ---- for the workers
   /// Takes room for a block of so many threads; false if the device is full.
   bool admit(unsigned threads);
-  void retire_threads(unsigned threads) { resident_threads_.fetch_sub(threads); }
+  void retire_threads(unsigned threads) { resident_threads_.fetch_sub(room(threads)); }
 
  private:
   friend struct Operation;
   /// Puts `operation` at the stream's end; `tail`, if given, is what later operations wait for.
   void submit(Stream*, const OperationPtr& operation, const OperationPtr& tail = nullptr);
   bool capture(Stream*, GraphNode);
+  /// Threads whose place a block of so many takes: a multiprocessor holds only so many blocks.
+  [[nodiscard]] unsigned room(unsigned threads) const;
   void finished(const OperationPtr&);
   static void add_dependency(const OperationPtr& op, const OperationPtr& before);
   void wait_for(const OperationPtr&);

@@ -132,6 +132,22 @@ void run_errors(Suite& suite, Buffer& buffer, Random& random) {
   }
 }
 
+/// More blocks are asked for than the GPU holds at a time: as many are taken as do, beside those of the PEs that share it.
+void run_many_blocks(Suite& suite, Buffer& buffer, Random& random) {
+  int devices = 0, device = 0;
+  cudaDeviceProp gpu{};
+  CHECK(cudaGetDeviceCount(&devices));
+  CHECK(cudaGetDevice(&device));
+  CHECK(cudaGetDeviceProperties(&gpu, device));
+  const int sharing = (nvshmem_team_n_pes(NVSHMEMX_TEAM_NODE) + devices - 1) / devices;
+  const int blocks = buffer.low_latency_blocks(), room = gpu.multiProcessorCount * gpu.maxBlocksPerMultiProcessor;
+  if (blocks < 1 || (blocks > 1 && blocks * sharing >= room))
+    suite.wrong("%d blocks for each of %d PEs of a GPU that holds less than %d", blocks, sharing, room);
+  const Case c = draw_case(suite, random);
+  Run run(suite, buffer, c);
+  run.dispatch_and_combine(random.chance(50));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -160,6 +176,10 @@ int main(int argc, char** argv) {
     family("moe.low latency, choices left out", run_left_out);
     family("moe.low latency, errors", run_errors);
     family("moe.low latency, after errors", run_overlapped);
+    options.low_latency_blocks = 1024;
+    Buffer many(options);
+    suite.family("moe.low latency, many blocks", (suite.cases + 4) / 5,
+                 [&](Random& random, int) { run_many_blocks(suite, many, random); });
   }
   return suite.finish();
 }

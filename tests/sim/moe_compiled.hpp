@@ -8,8 +8,10 @@
 #include <nvshmemx.h>
 
 #define launch library_launch
+#define blocks_at_a_time library_blocks_at_a_time
 #include <causeway/machine/launch.hpp>
 #undef launch
+#undef blocks_at_a_time
 namespace causeway::machine {
 /// Blocks start and end at other times than their work: the simulator makes a block's stores visible when it ends.
 __device__ inline void linger(unsigned place) {
@@ -25,6 +27,10 @@ __global__ void entry(const Functor functor) {
 template <class Functor>
 void launch(const Functor& functor, unsigned blocks, unsigned threads, StreamHandle stream) {
   entry<Functor><<<blocks, threads, 0, stream>>>(functor);
+}
+template <class Functor>
+int blocks_at_a_time(unsigned) {
+  return 1 << 20;  // a buffer's blocks may be more than run at a time
 }
 }  // namespace causeway::machine
 

@@ -59,6 +59,17 @@ TEST(Scheduler, BlocksThatSpinForEachOtherMakeProgress) {
   EXPECT_EQ(device().failure(), "");
 }
 
+TEST(Scheduler, ADeviceHoldsSoManyBlocksAndSoManyThreads) {
+  OwnPe pe;
+  const DeviceLimits& limits = device().limits();
+  for (const unsigned threads : {1u, 64u, 1024u}) {
+    unsigned held = 0;
+    while (device().admit(threads)) ++held;
+    EXPECT_EQ(held, limits.multiprocessors * device().blocks_per_multiprocessor(threads, 0)) << threads << " threads";
+    for (; held > 0; --held) device().retire_threads(threads);
+  }
+}
+
 TEST(Scheduler, AKernelMayWaitForOneInAnotherStream) {
   OwnPe pe;
   std::atomic<bool> flag{false};

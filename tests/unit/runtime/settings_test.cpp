@@ -96,6 +96,7 @@ TEST(Settings, EveryFieldIsFilled) {
                                     {"CAUSEWAY_CPU_WORKERS", "7"},
                                     {"CAUSEWAY_CPU_STACK", "128K"},
                                     {"CAUSEWAY_CPU_DEVICES", "3"},
+                                    {"CAUSEWAY_CPU_MULTIPROCESSORS", "2"},
                                     {"CAUSEWAY_MACHINE", "CUDA"},
                                     {"CAUSEWAY_CUDA_PREFIX", "/opt/causeway"}});
   EXPECT_EQ(s.symmetric_bytes, std::uint64_t{3} << 30);
@@ -118,6 +119,7 @@ TEST(Settings, EveryFieldIsFilled) {
   EXPECT_EQ(s.cpu_workers, 7);
   EXPECT_EQ(s.cpu_stack_bytes, 128u << 10);
   EXPECT_EQ(s.cpu_devices, 3);
+  EXPECT_EQ(s.cpu_multiprocessors, 2);
   EXPECT_EQ(s.machine, "cuda");
   EXPECT_EQ(s.cuda_prefix, "/opt/causeway");
   EXPECT_EQ(s.value("NVSHMEM_SYMMETRIC_SIZE").source, SettingSource::environment);
