@@ -42,6 +42,23 @@ class SymmetricMemory {
   char* bytes_;
 };
 
+/// Memory of the host that kernels write to: to be freed when they are through.
+template <class T>
+class HostMemory {
+ public:
+  HostMemory() = default;
+  ~HostMemory() {
+    if (at_) machine_host::free_shared(at_);
+  }
+  HostMemory(const HostMemory&) = delete;
+  HostMemory& operator=(const HostMemory&) = delete;
+  T* make(size_t bytes) { return at_ = static_cast<T*>(machine_host::make_shared(bytes)); }
+  [[nodiscard]] T* get() const { return at_; }
+
+ private:
+  T* at_ = nullptr;
+};
+
 /// What the caller's kernels know of a team.
 inline TeamView view_of(const DeviceWorld& world, int team) {
   TeamView view;
@@ -86,15 +103,14 @@ class Hop {
     int32_t* of_rank = at + size_t(workers_of(blocks)) * ranks;
     auto* of_expert = reinterpret_cast<uint32_t*>(of_rank + ranks);
     scratch_ = {at, of_rank, of_expert, of_expert + experts, reinterpret_cast<int32_t*>(of_expert + experts + 1)};
-    counted_ =
-        static_cast<Counted*>(machine_host::make_shared(sizeof(Counted) + (experts / ranks + 1) * sizeof(int32_t)));
+    counted_.make(sizeof(Counted) + (experts / ranks + 1) * sizeof(int32_t));
   }
-  ~Hop() { machine_host::free_shared(counted_); }
+  ~Hop() = default;
   Hop(const Hop&) = delete;
   Hop& operator=(const Hop&) = delete;
 
   [[nodiscard]] const Place& place() const { return place_; }
-  [[nodiscard]] const Counted& counted() const { return *counted_; }
+  [[nodiscard]] const Counted& counted() const { return *counted_.get(); }
   [[nodiscard]] const int32_t* verdict() const { return scratch_.verdict; }
   [[nodiscard]] char* at(size_t offset) const { return place_.region + offset; }
   [[nodiscard]] HopPlaces places() const { return hop_places(place_.limits); }
@@ -113,7 +129,7 @@ class Hop {
     const PrepareKernel prepare{place_.limits, place_.limits.ranks, tokens.topk_idx, route, scratch_, in.before};
     run(prepare, blocks_, stream);
     run(ExchangeKernel{place_, route, scratch_, workers_of(blocks_), in.signature, in.verdict, in.before, in.rows,
-                       counted_, in.report},
+                       counted_.get(), in.report},
         1, stream);
     run(PositionKernel{prepare}, blocks_, stream);
     const size_t row = size_t(tokens.hidden) * (tokens.scales ? 1 : 2);
@@ -125,7 +141,7 @@ class Hop {
 
   /// After the dispatch of the hop inside the node: its ranks of other nodes are told what ails it.
   void spread(const Hop& inside, bool report, cudaStream_t stream) {
-    machine::launch(SpreadKernel{place_, inside.verdict(), counted_, report}, 1, kThreads == 1 ? 1 : 32, stream);
+    machine::launch(SpreadKernel{place_, inside.verdict(), counted_.get(), report}, 1, kThreads == 1 ? 1 : 32, stream);
   }
 
   /// x and scales along a route; `earlier`: the hop before, whose verdicts go on.
@@ -171,12 +187,13 @@ class Hop {
     machine::launch(kernel, unsigned(blocks), kThreads, stream);
   }
 
+  // Kernels write to all of it until the region goes, which waits for the device: so that goes first.
   Pool pool_;
+  HostMemory<Counted> counted_;
   SymmetricMemory region_;
   std::shared_ptr<Pool::Piece> memory_;
   Scratch scratch_{};
   Place place_;
-  Counted* counted_ = nullptr;
   int blocks_;
   unsigned shared_bytes_ = machine::shared_bytes_of_block();
 };

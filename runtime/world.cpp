@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <utility>
 
 namespace causeway {
 
@@ -105,6 +106,8 @@ void World::bind() {
   } catch (...) {
     teams_.reset();
     heap_.reset();
+    if (faults_) machine_host::free_shared(std::exchange(faults_, nullptr));  // (no kernel knows of it yet)
+    device_world_.faults = nullptr;
     throw;
   }
 }

@@ -1,6 +1,7 @@
 """Bad input to causeway.ep.Buffer: an error on every rank that is concerned, naming the argument and the limit; and all is well
 afterwards. Run as: causeway run -n 2 python tests/python/ep_errors_test.py, on the CPU machine, where all errors reach their call.
 """
+import gc
 import resource
 import sys
 
@@ -32,7 +33,23 @@ def works(buffer: Buffer, experts: int) -> None:
     same(combined, np.full((TOKENS, HIDDEN), {1: 0x3F80, 2: 0x4000}[ranks]), "a good call after bad ones")
 
 
+def unmade() -> None:
+    """What a constructor has left that raised, or never began, goes without a word."""
+    said = []
+    before, sys.unraisablehook = sys.unraisablehook, lambda what: said.append(f"{what.object}: {what.exc_value!r}")
+    try:
+        raises(TypeError, "unexpected keyword argument", lambda: Buffer(no_such_argument=1))
+        raises(ValueError, "group is a str", lambda: Buffer("world"))
+        raises(ValueError, "num_nvl_bytes is 1000", lambda: Buffer(num_nvl_bytes=1000))
+        Buffer.__new__(Buffer).destroy()
+        gc.collect()
+    finally:
+        sys.unraisablehook = before
+    require(not said, f"said by an end: {said}")
+
+
 def making(me: int, pes: int) -> None:
+    unmade()
     raises(ValueError, "num_nvl_bytes is 0: must be", Buffer)
     raises(ValueError, "num_nvl_bytes is 1000: must be at least", lambda: Buffer(num_nvl_bytes=1000))
     raises(ValueError, "low_latency_mode is True: num_max_dispatch", lambda: Buffer(low_latency_mode=True))

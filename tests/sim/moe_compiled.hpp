@@ -40,6 +40,7 @@ int blocks_at_a_time(unsigned) {
 #include <causeway/moe/buffer_low_latency.hpp>
 
 #include <cstring>
+#include <vector>
 
 namespace causeway::host {
 const DeviceWorld& check_team(const char*, int) { return unit::world(); }
@@ -68,13 +69,38 @@ void* make_device(size_t bytes) {
   return memory;
 }
 void free_device(void* memory) { cudaFree(memory); }
+/// Host memory of kernels is never freed but filled, so that a kernel that still writes to it is seen.
+struct SharedBlock {
+  char* memory;
+  size_t bytes;
+  bool freed;
+};
+inline std::vector<SharedBlock>& shared_blocks() {
+  static std::vector<SharedBlock> all;
+  return all;
+}
+constexpr char kFreed = 0x5d;
 void* make_shared(size_t bytes) {
   void* memory = nullptr;
   cudaMallocHost(&memory, bytes);
   std::memset(memory, 0, bytes);
+  shared_blocks().push_back({static_cast<char*>(memory), bytes, false});
   return memory;
 }
-void free_shared(void* memory) { cudaFreeHost(memory); }
+void free_shared(void* memory) {
+  for (SharedBlock& block : shared_blocks())
+    if (block.memory == memory) block.freed = true, std::memset(memory, kFreed, block.bytes);
+}
+/// Freed blocks that have been written to since.
+inline int blocks_written_after_free() {
+  int count = 0;
+  for (const SharedBlock& block : shared_blocks()) {
+    bool written = false;
+    for (size_t i = 0; block.freed && i < block.bytes; ++i) written = written || block.memory[i] != kFreed;
+    count += written;
+  }
+  return count;
+}
 void synchronize(Stream stream) { cudaStreamSynchronize(stream); }
 void fcollect(const DeviceWorld&, const char*, int, void* dest, const void* source, size_t bytes) {  // over the world
   for (int pe = 0; pe < nvshmem_n_pes(); ++pe)

@@ -1,5 +1,6 @@
 // Two streams at a time: dispatches and combines of a buffer beside collectives of its team, and beside those of another buffer, with
 // PEs that stall here and there and queue the two in orders of their own. Sums are kept and compared with a plain model at the end.
+// And buffers that go while their work is queued.
 // Meant for `causeway run --seed`.
 #include "moe_common.hpp"
 
@@ -144,6 +145,12 @@ int main() {
     Collectives collectives;
     run_beside(one, collectives, 2);
   }
+  for (int again = 0; again < 2; ++again) {  // a buffer goes while its work is queued: its memory stays as long
+    Exchange one(5 + again, pes % 2 == 0 && again == 1 ? pes / 2 : pes);
+    one.queue(0);
+  }
+  const int written = causeway::machine_host::blocks_written_after_free();
+  expect(written == 0, "blocks of host memory that were written to after they were freed", 0, 0, written, 0);
   if (wrong != 0) std::printf("PE %d: %d wrong values\n", me, wrong);
   nvshmem_barrier_all();
   nvshmem_finalize();

@@ -39,6 +39,10 @@ class Buffer(ThroughputMode, LowLatencyMode):
 
     num_sms: int = 20
     _chosen_num_sms: int = 0
+    # (of the class as well: __del__ also comes to what a constructor that raised has left)
+    _native: Any = None
+    _made_team: bool = False
+    explicitly_destroy: bool = False
 
     def __init__(self, group: Any = None, num_nvl_bytes: int = 0, num_rdma_bytes: int = 0, low_latency_mode: bool = False,
                  num_qps_per_rank: int = 24, allow_nvlink_for_low_latency_mode: bool = True, allow_mnnvl: bool = False,
@@ -66,7 +70,6 @@ class Buffer(ThroughputMode, LowLatencyMode):
 
         Raises ValueError on all ranks for bad arguments of one, or different ones; RuntimeError if memory is short.
         """
-        self._native = None
         group = comm if group is None else group
         self.group = group
         self.explicitly_destroy = explicitly_destroy
@@ -87,7 +90,12 @@ class Buffer(ThroughputMode, LowLatencyMode):
                                 low_latency_timeout_s)
         except ValueError as found:
             problem = found
-        self._agree(limits, problem)
+        try:
+            self._agree(limits, problem)
+        except ValueError:  # (on all ranks)
+            if self._made_team:
+                self._team.destroy()
+            raise
         self.limits = limits
         BufferBase.__init__(self)
         self._native = native.Buffer(limits.options(number))
