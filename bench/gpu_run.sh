@@ -43,7 +43,7 @@ causeway=$build/bin/causeway
 
 rm -rf "$programs" && mkdir -p "$programs"  # (nothing of an earlier call can pass for this one's)
 sources=(examples/*.cu)
-[ -d tests/conformance ] && sources+=(tests/conformance/*.cu)
+[ -d tests/conformance ] && sources+=(tests/conformance/*.cu tests/sim/entry.cu)
 extra=() moe=
 if [ "${1:-}" = moe ]; then
   moe=yes json=${2:-}

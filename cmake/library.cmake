@@ -8,7 +8,8 @@ list(TRANSFORM cpu_only PREPEND ${PROJECT_SOURCE_DIR}/)
 list(REMOVE_ITEM common_sources ${cpu_only})
 
 # What the tools use as well: no machine, no heap.
-file(GLOB core_sources CONFIGURE_DEPENDS base/*.cpp bootstrap/*.cpp runtime/settings*.cpp runtime/topology.cpp)
+file(GLOB core_sources CONFIGURE_DEPENDS base/*.cpp bootstrap/*.cpp runtime/settings*.cpp runtime/topology.cpp
+                                           runtime/peer_atomics.cpp)
 list(REMOVE_ITEM common_sources ${core_sources})
 
 find_package(PkgConfig REQUIRED)

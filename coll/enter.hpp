@@ -2,6 +2,7 @@
 // (all that hosts and streams call; in kernels, the CPU machine and debug builds) the members also compare what they were
 // called with, all find the same answer, and a collective whose members disagree moves nothing and hangs nobody.
 #pragma once
+#include <causeway/machine/group.hpp>
 #include <causeway/machine/report_misuse.hpp>
 #include <causeway/order/barrier.hpp>
 

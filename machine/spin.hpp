@@ -43,6 +43,20 @@ CAUSEWAY_DEVICE bool spin_until(const DeviceWorld& world, Describe describe, Rea
   return true;
 }
 
+/// Looks at a flag: true if its value holds, and what its writer released before is then visible. Looks are relaxed, and a hit is
+/// read once more with acquire: an acquiring load empties the L1 cache of the multiprocessor, whose other warps may be at work.
+template <class T, class Holds>
+CAUSEWAY_DEVICE bool arrived(const T* flag, T& seen, Holds holds) {
+#if defined(POLL_ACQUIRE)
+  seen = machine::load_acquire_sys(flag);
+  return holds(seen);
+#endif
+  seen = machine::load_relaxed_sys(flag);
+  if (!holds(seen)) return false;
+  seen = machine::load_acquire_sys(flag);
+  return holds(seen);
+}
+
 }  // namespace causeway
 #if !defined(CAUSEWAY_HOST_ONLY)
 #include <causeway/machine/report_wait.hpp>

@@ -171,7 +171,7 @@ CAUSEWAY_DEVICE void wait_for_credits(const LowLatencyPlace& place, KernelGroup 
   for (int i = int(group.rank()); n > 2 && i < words; i += int(group.size())) {
     const uint64_t* done = place.done(kind, n) + i;
     wait_for_rank(place, "moe low latency: credit", i / place.limits.blocks, done, n - 2,
-                  [&](uint64_t& seen) { return (seen = machine::load_acquire_sys(done)) >= n - 2; });
+                  [&](uint64_t& seen) { return arrived(done, seen, [&](uint64_t now) { return now >= n - 2; }); });
   }
   group.sync();
 }
@@ -181,7 +181,9 @@ CAUSEWAY_DEVICE bool wait_for_flag(const LowLatencyPlace& place, const uint64_t*
   const int rank = i / place.limits.blocks;
   uint64_t flag = 0;
   const bool came = wait_for_rank(place, "moe low latency", rank, flags + i, 2 * n, [&](uint64_t& seen) {
-    return (flag = seen = machine::load_acquire_sys(flags + i)) >= 2 * n;
+    const bool there = arrived(flags + i, seen, [&](uint64_t now) { return now >= 2 * n; });
+    flag = seen;
+    return there;
   });
   if (came && flag % 2 == 1) machine::store_relaxed_sys(place.operation.outcome + rank, uint32_t(kBad));
   return came;
@@ -202,7 +204,7 @@ CAUSEWAY_DEVICE void decide_about(const LowLatencyPlace& place, const uint64_t* 
         [&] {
           return WaitInfo{"moe low latency", world_pe(place.view(), rank), flags + i, 2 * n, ">="};
         },
-        [&](uint64_t& seen) { return (seen = machine::load_acquire_sys(flags + i)) >= 2 * n; });
+        [&](uint64_t& seen) { return arrived(flags + i, seen, [&](uint64_t now) { return now >= 2 * n; }); });
 }
 
 /// Waits for the flags of all blocks of all source ranks. All threads of the block call it.

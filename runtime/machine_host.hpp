@@ -5,6 +5,7 @@
 #include <causeway/runtime/device_world.hpp>
 #include <causeway/runtime/unit.hpp>
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -22,6 +23,11 @@ bool device_selected();
 /// Takes the device that is current, and loads the library's kernels on it. Throws Error(gpu_not_selected).
 /// `pes_on_node`: on the CPU machine, so many devices.
 void bind_device(int pe, int pes_on_node);
+/// Names the device that was bound, among all of the job's.
+using DeviceId = std::array<std::byte, 16>;
+DeviceId device_id();
+/// False if the bound device is known to have no native atomics on the memory of that one.
+bool has_atomics_on(const DeviceId&);
 std::unique_ptr<Memory> make_memory(int pes_on_host);
 /// Copies between any memory, complete on return; waits for no stream of the program.
 void copy(void* to, const void* from, size_t bytes);

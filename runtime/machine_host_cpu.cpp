@@ -26,6 +26,9 @@ void bind_device(int pe, int pes_on_node) {
   context.devices = pes_on_node;
 }
 
+DeviceId device_id() { return {}; }
+bool has_atomics_on(const DeviceId&) { return true; }
+
 std::unique_ptr<Memory> make_memory(int pes_on_host) {
   // With more PEs than cores a spinning host thread takes the time of the one it waits for.
   cpu::set_host_polls_per_yield(unsigned(pes_on_host) > std::thread::hardware_concurrency() ? 1 : 256);

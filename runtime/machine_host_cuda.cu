@@ -64,6 +64,30 @@ void bind_device(int, int) {
   check(cudaStreamCreateWithPriority(&bound.stream, cudaStreamNonBlocking, greatest), "making the library's stream");
 }
 
+DeviceId device_id() {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, binding().device), "asking for the device's properties");
+  DeviceId id{};
+  static_assert(sizeof id == sizeof properties.uuid, "an id is a UUID");
+  std::memcpy(id.data(), &properties.uuid, sizeof id);
+  return id;
+}
+
+bool has_atomics_on(const DeviceId& id) {
+  int devices = 0;
+  check(cudaGetDeviceCount(&devices), "counting devices");
+  for (int device = 0; device < devices; ++device) {
+    cudaDeviceProp properties{};
+    check(cudaGetDeviceProperties(&properties, device), "asking for a device's properties");
+    if (device == binding().device || std::memcmp(id.data(), &properties.uuid, sizeof id) != 0) continue;
+    int native = 1;
+    check(cudaDeviceGetP2PAttribute(&native, cudaDevP2PAttrNativeAtomicSupported, binding().device, device),
+          "asking for the atomics between two devices");
+    return native != 0;
+  }
+  return true;  // its own, or one that this process cannot ask about
+}
+
 std::unique_ptr<Memory> make_memory(int) { return make_cuda_memory(binding().device); }
 
 void copy(void* to, const void* from, size_t bytes) {

@@ -3,6 +3,7 @@
 #include <causeway/base/error.hpp>
 #include <causeway/runtime/machine_host.hpp>
 #include <causeway/runtime/pe_state.hpp>
+#include <causeway/runtime/peer_atomics.hpp>
 #include <causeway/runtime/topology.hpp>
 #include <causeway/runtime/world.hpp>
 
@@ -102,6 +103,7 @@ void World::bind() {
   options.stride = settings_.heap_stride_bytes;
   heap_ = std::make_unique<Heap>(*memory_, *bootstrap_, options);
   try {
+    report_missing_atomics();
     make_device_tables();
   } catch (...) {
     teams_.reset();
@@ -110,6 +112,18 @@ void World::bind() {
     device_world_.faults = nullptr;
     throw;
   }
+}
+
+void World::report_missing_atomics() const {
+  const machine_host::DeviceId mine = machine_host::device_id();
+  std::vector<bool> has_atomics;
+  for (const auto& raw : bootstrap_->allgather(mine, "exchange of device names")) {
+    machine_host::DeviceId other{};
+    std::memcpy(other.data(), raw.data(), sizeof other);
+    has_atomics.push_back(machine_host::has_atomics_on(other));
+  }
+  const std::string missing = describe_missing_atomics(pe(), has_atomics);
+  if (!missing.empty()) std::fprintf(stderr, "causeway: %s\n", missing.c_str());
 }
 
 void World::make_device_tables() {

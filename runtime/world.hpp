@@ -57,6 +57,7 @@ class World {
   void report_leaks() const;
   void print_start() const;
   void place_pes();
+  void report_missing_atomics() const;
   void make_device_tables();
 
   std::unique_ptr<Bootstrap> bootstrap_;

@@ -40,16 +40,17 @@ CAUSEWAY_DEVICE T wait_until(const DeviceWorld& world, const char* name, T* vari
     return WaitInfo{name, -1, variable, static_cast<uint64_t>(value), comparison_name(comparison)};
   };
   spin_until(world, describe, [&](uint64_t& seen) {
-    last = machine::load_acquire_sys(variable);
+    const bool there = arrived(variable, last, [&](T now) { return compare(now, comparison, value); });
     seen = static_cast<uint64_t>(last);
-    return compare(last, comparison, value);
+    return there;
   });
   return last;
 }
 
 template <class T>
 CAUSEWAY_DEVICE bool test(T* variable, int comparison, T value) {
-  const bool holds = compare(machine::load_acquire_sys(variable), comparison, value);
+  T seen{};
+  const bool holds = arrived(variable, seen, [&](T now) { return compare(now, comparison, value); });
   if (!holds) machine::pause();  // callers loop around it
   return holds;
 }

@@ -10,11 +10,10 @@ namespace causeway {
 
 constexpr size_t kNoneOfThem = ~size_t{0};  // SIZE_MAX, as the specification has it
 
-/// A relaxed look; a hit is read again with acquire, so that what its writer released is visible.
 template <class T>
 CAUSEWAY_DEVICE bool holds(T* variable, int comparison, T value) {
-  return compare(machine::load_relaxed_sys(variable), comparison, value) &&
-         compare(machine::load_acquire_sys(variable), comparison, value);
+  T seen{};
+  return arrived(variable, seen, [&](T now) { return compare(now, comparison, value); });
 }
 
 CAUSEWAY_DEVICE bool takes_part(const int* status, size_t i) { return !status || status[i] == 0; }
