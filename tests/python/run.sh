@@ -118,3 +118,7 @@ unset PYTHONPATH
 causeway=$fresh/bin/causeway python=$fresh/bin/python
 scripts
 job 4 tests/python/ep_test.py 10 1
+# The package's tool has what it needs.
+"$causeway" info | grep -x '  cpu: available'
+"$causeway" cc --machine cpu examples/shift.cu -o "$fresh/shift"
+"$causeway" run -n 2 "$fresh/shift"
