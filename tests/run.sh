@@ -24,7 +24,8 @@ trap 'exit 130' INT  # also where the program that was interrupted ends in anoth
 
 configure_and_build() {
   local preset=$1; shift
-  cmake --preset "$preset" "$@" && cmake --build --preset "$preset" -j "$jobs"
+  one_at_a_time "$root/build" cmake --preset "$preset" "$@" &&
+    one_at_a_time "$root/build" cmake --build --preset "$preset" -j "$jobs"
 }
 
 run_tests() {

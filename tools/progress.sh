@@ -1,4 +1,4 @@
-# What ./causeway, tests/run.sh and tools/demo.sh print while something long runs. To be sourced by bash.
+# What ./causeway and tests/run.sh print while something long runs, and how builds take turns. To be sourced by bash.
 
 progress_every_s=30  # where standard error is no terminal: seconds between two lines
 progress_look_s=0.5  # between two looks at a log
@@ -42,6 +42,18 @@ with_progress() {
   wait "$watcher" 2> /dev/null || true
   if [ -t 2 ]; then printf '\r\033[K' >&2; fi
   return $status
+}
+
+# one_at_a_time FOLDER COMMAND...: waits until no other build goes on in FOLDER, where there is flock. The status is the command's.
+one_at_a_time() {
+  local folder=$1; shift
+  (
+    if command -v flock > /dev/null && ! flock -n 9; then
+      say "waiting for another build in $(shown "$folder")"
+      flock 9
+    fi
+    "$@" 9>&-
+  ) 9> "$folder/.lock"
 }
 
 # failures_of LOG: the tests that failed and the first lines that say what is wrong; where there are none, the last lines.

@@ -104,6 +104,19 @@ class Progress(Shell):
         self.assertEqual(self.bash('say "a b"').stderr, "== a b\n")
 
 
+class Turns(Shell):
+    def test_builds_wait_for_each_other(self):
+        # The second begins while the first holds the place, which ends when the second has said that it waits.
+        done = self.bash('one_at_a_time . bash -c "echo first; touch begun; until grep -q waiting err; do sleep 0.05; done; echo end" &\n'
+                         'until [ -e begun ]; do sleep 0.05; done\none_at_a_time "$root" echo second 2> err\nwait')
+        self.assertEqual((done.returncode, done.stdout.split()), (0, ["first", "end", "second"]))
+        self.assertIn("== waiting for another build in", (self.folder / "err").read_text())
+
+    def test_the_status_is_the_command_s(self):
+        done = self.bash("f() { [ -e .lock ] && exit 3; }\none_at_a_time . f || echo $?\none_at_a_time . sleep 0 && echo fine")
+        self.assertEqual((done.returncode, done.stdout.split()), (0, ["3", "fine"]))
+
+
 class Failures(Shell):
     def of(self, text):
         self.log.write_text(text)
