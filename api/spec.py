@@ -236,12 +236,13 @@ FUNCTIONS = [
     Function("nvshmem_calloc", "void*", "size_t count, size_t size", "h", "", "nvshmem_malloc, zeroed (1.5, 9.3.3)."),
     Function("nvshmem_align", "void*", "size_t alignment, size_t size", "h", "",
              "nvshmem_malloc at a multiple of alignment, a power of two (1.5, 9.3.1)."),
-    Function("nvshmem_free", V, "void* ptr", "h", "", "Gives symmetric memory back (1.5, 9.3.1): collective."),
+    Function("nvshmem_free", V, "void* ptr", "h", "", "Gives symmetric memory back (1.5, 9.3.1): collective. Waits for "
+             "the device."),
     Function("nvshmem_ptr", "void*", "const void* dest, int pe", "hd", "ptr(dest, pe)",
              "An address by which dest at pe can be loaded and stored directly, or null (1.5, 9.3.5)."),
     Function("nvshmem_realloc", "void*", "void* ptr, size_t size", "h", "",
              "Symmetric memory of another size with the old contents, as far as they fit (1.5, 9.3.1): collective. Null "
-             "ptr: nvshmem_malloc; size 0: nvshmem_free. Null on failure, ptr is then as before."),
+             "ptr: nvshmem_malloc; size 0: nvshmem_free. Null on failure, ptr is then as before. Waits for the device."),
     Function("nvshmemx_mc_ptr", "void*", "nvshmem_team_t team, const void* ptr", "hd", "mc_ptr(team, ptr)",
              "A multicast address of ptr for the team's PEs, or null where there is no multicast (there is none)."),
     Function("nvshmemx_buffer_register", "int", "void* addr, size_t length", "h", "",
@@ -256,7 +257,7 @@ FUNCTIONS = [
              "(cuMemCreate with a POSIX file descriptor; on the CPU machine also cudaMalloc, which begins at a page from "
              "4 MiB on)."),
     Function("nvshmemx_buffer_unregister_symmetric", "int", "void* ptr, size_t size", "h", "",
-             "Takes back nvshmemx_buffer_register_symmetric, given its result: collective. 0 on success."),
+             "Takes back nvshmemx_buffer_register_symmetric, given its result: collective. Waits for the device. 0 on success."),
     Function("causeway_heap_info", "int", "size_t* mapped, size_t* used, size_t* largest", "h", "",
              "Bytes of the caller's symmetric heap: mapped so far, given out, and the largest block it has without "
              "growing. Each may be null. 0 on success."),
@@ -287,7 +288,8 @@ FUNCTIONS = [
              "nvshmem_team_t* team, nvshmem_team_config_t* config, long config_mask, int npes, int pe_idx_in_team", "h", "",
              "Makes a team of any npes PEs, called by those alone: each gives its own number in the team, and "
              "config->uniqueid (with NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID) says whom it meets. 0 on success."),
-    Function("nvshmem_team_destroy", V, "nvshmem_team_t team", "h", "", "Gives a team back (1.5, 9.4.7)."),
+    Function("nvshmem_team_destroy", V, "nvshmem_team_t team", "h", "", "Gives a team back (1.5, 9.4.7): all "
+             "members call it. Waits for the device once they have come."),
     # --- order
     Function("nvshmem_fence", V, "", "hd", "fence()", "Orders earlier puts to each PE before later ones (1.5, 9.10.1)."),
     Function("nvshmem_quiet", V, "", "hd", "quiet()", "Completes the caller's earlier operations (1.5, 9.10.2)."),

@@ -110,7 +110,7 @@ class __attribute__((visibility("default"))) Buffer {
  public:
   /// Collective over the world: symmetric memory is allocated, and teams are made where there is more than one node.
   explicit Buffer(const BufferOptions&);
-  /// Collective.
+  /// Collective; waits for the device.
   ~Buffer();
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
