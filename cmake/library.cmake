@@ -12,14 +12,17 @@ file(GLOB core_sources CONFIGURE_DEPENDS base/*.cpp bootstrap/*.cpp runtime/sett
                                            runtime/peer_atomics.cpp)
 list(REMOVE_ITEM common_sources ${core_sources})
 
-find_package(PkgConfig REQUIRED)
-pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
+causeway_find(pkg-config PkgConfig)
+pkg_check_modules(HWLOC IMPORTED_TARGET hwloc)
+if(NOT HWLOC_FOUND)
+  causeway_missing(hwloc libhwloc-dev)
+endif()
 
 add_library(causeway_core STATIC ${core_sources})
 target_link_libraries(causeway_core PRIVATE causeway_flags PUBLIC fmt::fmt PkgConfig::HWLOC)
 
 if(CAUSEWAY_CPU_MACHINE)
-  find_package(Boost 1.74 REQUIRED COMPONENTS context)
+  causeway_find(libboost-context-dev Boost 1.74 COMPONENTS context)
   file(GLOB cpu_sources CONFIGURE_DEPENDS machine/cpu/*.cpp backend/cpu/*.cpp emulator/runtime/*.cpp)
   list(FILTER cpu_only EXCLUDE REGEX cuda)
   if(CAUSEWAY_SANITIZE STREQUAL "thread")

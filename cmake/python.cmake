@@ -2,10 +2,9 @@
 # -DCAUSEWAY_PYTHON=ON.
 find_package(Python 3.9 COMPONENTS Interpreter Development.Module)
 if(NOT Python_Interpreter_FOUND)
-  message(FATAL_ERROR "The Python package needs Python 3.9 or later, which is not found (Debian's package python3)")
+  causeway_missing("Python 3.9 or later" python3)
 elseif(NOT Python_Development.Module_FOUND)
-  message(FATAL_ERROR "The Python package needs the development files (Python.h) of ${Python_EXECUTABLE}, Python ${Python_VERSION}, "
-                      "which are not found: install python3-dev (Debian, Ubuntu) or python3-devel (Fedora)")
+  causeway_missing("Python.h, the development files of ${Python_EXECUTABLE} (Python ${Python_VERSION})," python3-dev)
 endif()
 if(NOT nanobind_ROOT AND NOT SKBUILD)
   execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_VARIABLE nanobind_ROOT

@@ -3,7 +3,7 @@ option(CAUSEWAY_TEST_FULL "The acceptance run's numbers: long sweeps, many cases
 if(NOT CAUSEWAY_CPU_MACHINE)
   return()
 endif()
-find_package(GTest REQUIRED)
+causeway_find(libgtest-dev GTest)
 
 # The library's own classes are hidden in the shared library: unit tests link its objects.
 add_library(causeway_cpu_objects STATIC $<TARGET_OBJECTS:causeway_cpu_parts>)

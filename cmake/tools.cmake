@@ -1,6 +1,6 @@
 # The `causeway` program: run, cc, info.
-find_package(CLI11 REQUIRED)
-find_package(nlohmann_json REQUIRED)
+causeway_find(libcli11-dev CLI11)
+causeway_find(nlohmann-json3-dev nlohmann_json)
 file(GLOB tool_sources CONFIGURE_DEPENDS tools/*.cpp emulator/translate/*.cpp)
 add_executable(causeway ${tool_sources})
 add_dependencies(causeway causeway_generated)

@@ -5,6 +5,7 @@
 """
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -73,6 +74,14 @@ class Help(Checkout):
             self.assertIn(said, done.stderr, words)
         self.assertEqual(self.calls(), [])
         self.assertFalse((self.root / "build").exists())
+
+    def test_packages_are_those_that_cmake_names(self):
+        known = self.causeway("--packages").stdout.split()
+        texts = [p.read_text() for p in (ROOT / "CMakeLists.txt", *sorted((ROOT / "cmake").glob("*.cmake")))]
+        named = [name for text in texts for name in re.findall(r"^ *causeway_find\(([\w-]+) |^ *causeway_missing\(.* ([\w-]+)\)$",
+                                                               text, re.M) for name in name if name]
+        self.assertGreaterEqual(len(named), 9)
+        self.assertEqual([name for name in named if name not in known], [])
 
     @unittest.skipUnless(TOOL, "no tool is given")
     def test_script_and_tool_give_one_list(self):
