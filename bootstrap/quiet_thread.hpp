@@ -1,9 +1,9 @@
 // A thread that no signal of the program is delivered to.
 #pragma once
 #include <causeway/base/error.hpp>
+#include <causeway/base/process_identity.hpp>
 #include <pthread.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <functional>
 #include <memory>
@@ -15,7 +15,7 @@ namespace causeway {
 /// destructor joins, except in a forked child, where there is no such thread: std::thread has no way to say that.
 class QuietThread {
  public:
-  explicit QuietThread(std::function<void()> body) : maker_pid_(::getpid()) {
+  explicit QuietThread(std::function<void()> body) : maker_(process_identity()) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -31,7 +31,7 @@ class QuietThread {
   QuietThread(const QuietThread&) = delete;
   QuietThread& operator=(const QuietThread&) = delete;
 
-  [[nodiscard]] bool in_its_process() const { return ::getpid() == maker_pid_; }
+  [[nodiscard]] bool in_its_process() const { return process_identity() == maker_; }
 
  private:
   static void* run(void* body) {
@@ -40,7 +40,7 @@ class QuietThread {
     return nullptr;
   }
   pthread_t thread_{};
-  pid_t maker_pid_;
+  ProcessIdentity maker_;  // (a child may have its parent's pid, in a pid namespace of its own)
 };
 
 }  // namespace causeway

@@ -1,4 +1,5 @@
 // Allocation, registration, pointer queries, and exchange with another process.
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -154,6 +155,36 @@ TEST(Memory, AnotherProcessSeesExportedMemory) {
   EXPECT_EQ(cudaFree(shared), cudaSuccess);
   EXPECT_EQ(cudaFree(before), cudaSuccess);
   cudaGetLastError();
+}
+
+TEST(Memory, AHandleOfWhatIsNoLongerThereGivesNothingElse) {
+  int to_child[2];
+  ASSERT_EQ(pipe(to_child), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    cudaIpcMemHandle_t handle;
+    void* remote = nullptr;
+    if (read(to_child[0], &handle, sizeof handle) != sizeof handle) _exit(1);
+    causeway::emulator::test::OwnPe pe;
+    _exit(cudaIpcOpenMemHandle(&remote, handle, 0) == cudaErrorInvalidResourceHandle ? 0 : 2);
+  }
+  void* shared = nullptr;
+  ASSERT_EQ(cudaMalloc(&shared, 4000), cudaSuccess);
+  cudaIpcMemHandle_t handle;
+  ASSERT_EQ(cudaIpcGetMemHandle(&handle, shared), cudaSuccess);
+  int number = -1;  // of the descriptor, which from now on is another file's
+  std::memcpy(&number, reinterpret_cast<const char*>(&handle) + 12, sizeof number);
+  const int saved = dup(number), other = memfd_create("other", MFD_CLOEXEC);
+  ASSERT_GE(saved, 0);
+  ASSERT_EQ(ftruncate(other, 128 << 20), 0);
+  ASSERT_EQ(dup2(other, number), number);
+  ASSERT_EQ(write(to_child[1], &handle, sizeof handle), ssize_t(sizeof handle));
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  ASSERT_EQ(dup2(saved, number), number);
+  for (int fd : {saved, other, to_child[0], to_child[1]}) close(fd);
+  EXPECT_EQ(cudaFree(shared), cudaSuccess);
 }
 #endif
 
