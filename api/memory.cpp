@@ -6,7 +6,7 @@
 #include <causeway/runtime/world.hpp>
 #include <dlfcn.h>
 
-#include <bit>
+#include <string>
 
 namespace causeway {
 namespace {
@@ -23,13 +23,13 @@ std::string call_site(const void* address) {
   return fmt::format("{}+{:#x}", file, at - reinterpret_cast<uintptr_t>(info.dli_fbase));
 }
 
-void* allocate(const char* call, size_t bytes, size_t alignment, bool zeroed, const void* caller) {
+/// Who has bad arguments (`problem`) takes part all the same, so that the others get an error instead of waiting.
+void* allocate(const char* call, size_t bytes, size_t alignment, bool zeroed, const void* caller,
+               const std::string& problem = {}) {
   void* block = nullptr;
   guard(call, [&] {
     World& world = world_of(call);
-    if (alignment == 0 || !std::has_single_bit(alignment))
-      fail(Status::invalid_value, "alignment is {}: must be a power of two", alignment);
-    void* made = world.allocate(bytes, alignment, call_site(caller));
+    void* made = world.allocate(bytes, alignment, call_site(caller), problem);
     if (zeroed) machine_host::zero(made, bytes);
     // Collective calls end with everyone: zeroed memory is zero before any peer can write to it.
     world.bootstrap().barrier(call);
@@ -52,12 +52,10 @@ CAUSEWAY_EXPORT void* nvshmem_malloc(size_t size) {
 
 CAUSEWAY_EXPORT void* nvshmem_calloc(size_t count, size_t size) {
   size_t bytes = 0;
-  if (__builtin_mul_overflow(count, size, &bytes)) {
-    guard("nvshmem_calloc",
-          [&] { fail(Status::invalid_value, "count {} times size {} is more than a size_t", count, size); });
-    return nullptr;
-  }
-  return allocate("nvshmem_calloc", bytes, 1, true, __builtin_return_address(0));
+  std::string problem;
+  if (__builtin_mul_overflow(count, size, &bytes))
+    problem = fmt::format("count is {} and size {}: their product must fit in a size_t", count, size);
+  return allocate("nvshmem_calloc", bytes, 1, true, __builtin_return_address(0), problem);
 }
 
 CAUSEWAY_EXPORT void* nvshmem_align(size_t alignment, size_t size) {
@@ -118,9 +116,9 @@ CAUSEWAY_EXPORT void* nvshmemx_buffer_register_symmetric(void* ptr, size_t size,
   void* made = nullptr;
   guard("nvshmemx_buffer_register_symmetric", [&] {
     World& world = world_of("nvshmemx_buffer_register_symmetric");
-    if (flags != 0) fail(Status::invalid_value, "flags are {:#x}: must be 0", flags);
     world.bind();
-    void* place = world.heap().adopt(ptr, size, call_site(caller));
+    void* place = world.heap().adopt(ptr, size, call_site(caller),
+                                     flags == 0 ? "" : fmt::format("flags are {:#x}: must be 0", flags));
     world.heap_grew();
     world.bootstrap().barrier("nvshmemx_buffer_register_symmetric");
     made = place;

@@ -1,141 +1,180 @@
 // See fd_exchange.hpp.
 #include <causeway/base/error.hpp>
+#include <causeway/heap/agreement.hpp>
 #include <causeway/heap/fd_exchange.hpp>
+#include <causeway/heap/fd_socket.hpp>
 #include <fcntl.h>
-#include <poll.h>
-#include <sys/random.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 
-#include <cstdint>
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <string>
 
 namespace causeway {
 namespace {
 
-/// What a PE tells of itself before descriptors travel.
-struct Card {
-  int pid;
-  int fd;
-  uint64_t secret;  // part of the socket's name, repeated in each message: nobody else's message is taken
-};
+using Clock = std::chrono::steady_clock;
 
-sockaddr_un abstract_address(uint64_t secret, socklen_t& bytes) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const std::string name = fmt::format("causeway-{:016x}", secret);
-  std::memcpy(address.sun_path + 1, name.data(), name.size());  // a leading zero: no file, it ends with the socket
-  bytes = socklen_t(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  return address;
-}
-
-struct Message {
-  uint64_t secret;
-  int pe;
-};
-
-/// True if sent; false if the receiver's queue is full for now.
-bool try_send(int socket, const Card& to, int pe, int fd) {
-  socklen_t bytes = 0;
-  sockaddr_un address = abstract_address(to.secret, bytes);
-  Message message{to.secret, pe};
-  iovec part{&message, sizeof message};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof fd)] = {};
-  msghdr header{};
-  header.msg_name = &address;
-  header.msg_namelen = bytes;
-  header.msg_iov = &part;
-  header.msg_iovlen = 1;
-  header.msg_control = control;
-  header.msg_controllen = sizeof control;
-  cmsghdr* rights = CMSG_FIRSTHDR(&header);
-  rights->cmsg_level = SOL_SOCKET;
-  rights->cmsg_type = SCM_RIGHTS;
-  rights->cmsg_len = CMSG_LEN(sizeof fd);
-  std::memcpy(CMSG_DATA(rights), &fd, sizeof fd);
-  if (sendmsg(socket, &header, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) return true;
-  if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS || errno == ETOOMANYREFS) return false;
-  fail_errno(fmt::format("passing a memory descriptor to PE {}", pe));
-}
-
-/// Takes one message, if there is a good one. (Its descriptor is missing if this process may have no more of them.)
-bool try_receive(int socket, uint64_t secret, std::vector<UniqueFd>& fds) {
-  Message message{};
-  iovec part{&message, sizeof message};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * 4)] = {};
-  msghdr header{};
-  header.msg_iov = &part;
-  header.msg_iovlen = 1;
-  header.msg_control = control;
-  header.msg_controllen = sizeof control;
-  const ssize_t got = recvmsg(socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  if (got < 0) return false;
-  UniqueFd fd;
-  for (cmsghdr* part_of = CMSG_FIRSTHDR(&header); part_of; part_of = CMSG_NXTHDR(&header, part_of))
-    if (part_of->cmsg_level == SOL_SOCKET && part_of->cmsg_type == SCM_RIGHTS) {
-      int number = -1;
-      std::memcpy(&number, CMSG_DATA(part_of), sizeof number);
-      fd.reset(number);
-    }
-  const bool good =
-      size_t(got) == sizeof message && message.secret == secret && message.pe >= 0 && size_t(message.pe) < fds.size();
-  if (good) fds[size_t(message.pe)] = std::move(fd);
-  return good;
-}
-
-std::vector<Card> exchange_cards(Bootstrap& bootstrap, const Card& mine, std::string_view step) {
+std::vector<FdCard> exchange_cards(Bootstrap& bootstrap, const FdCard& mine, std::string_view step) {
   const auto raw = bootstrap.allgather(std::as_bytes(std::span(&mine, 1)), step);
-  std::vector<Card> cards(raw.size());
-  for (size_t i = 0; i < raw.size(); ++i) std::memcpy(&cards[i], raw[i].data(), sizeof(Card));
+  std::vector<FdCard> cards(raw.size());
+  for (size_t i = 0; i < raw.size(); ++i) std::memcpy(&cards[i], raw[i].data(), sizeof(FdCard));
   return cards;
 }
 
+class Exchange {
+ public:
+  Exchange(Bootstrap& bootstrap, int mine, const std::function<void(int, UniqueFd)>& take, std::string_view step,
+           const FdExchangeOptions& options)
+      : bootstrap_(bootstrap), mine_(mine), take_(take), step_(step), options_(options) {}
+
+  void run() {
+    // A PE without a socket takes part with an empty card, so that the others learn of it.
+    error_ = error_in([&] { socket_.emplace(options_.process, mine_); });
+    cards_ = exchange_cards(bootstrap_, socket_ ? socket_->card() : FdCard{}, step_);
+    if (std::all_of(cards_.begin(), cards_.end(), [](const FdCard& card) { return card.fd >= 0; })) pass_all();
+    // Sockets and descriptors stay until everyone has them.
+    agree_on_success(bootstrap_, error_, step_);
+  }
+
+ private:
+  void pass_all() {
+    missing_.assign(cards_.size(), true);
+    missing_count_ = pes();
+    for (int pe = 0; pe < pes(); ++pe)
+      if (here(pe)) duplicate(pe);
+    begun_ = moved_ = Clock::now();
+    report_at_ = begun_ + options_.waits.report_after;
+    // Sends never block: all PEs send to all at once, and queues are short.
+    while (to_send_ < pes() || missing_count_ > 0) {
+      const bool sent = send_some(), received = receive_some();
+      if (sent || received)
+        moved_ = Clock::now();
+      else if (!wait())
+        break;
+    }
+  }
+
+  [[nodiscard]] int pes() const { return int(cards_.size()); }
+  [[nodiscard]] bool here(int pe) const { return cards_[size_t(pe)].process == options_.process; }
+  void expect_no_more_of(int pe) {
+    missing_count_ -= int(missing_[size_t(pe)]);
+    missing_[size_t(pe)] = false;
+  }
+
+  /// The first error is kept; the exchange goes on, since the other PEs count on it.
+  template <class Body>
+  bool attempt(Body&& body) {
+    auto error = error_in(body);
+    const bool good = !error;
+    if (error && !error_) error_ = std::move(error);
+    return good;
+  }
+
+  void duplicate(int pe) {
+    expect_no_more_of(pe);
+    attempt([&] {
+      UniqueFd fd(::fcntl(cards_[size_t(pe)].fd, F_DUPFD_CLOEXEC, 3));
+      if (!fd) fail_descriptor(fmt::format("duplicating a memory descriptor of PE {}", pe));
+      take_(pe, std::move(fd));
+    });
+  }
+
+  /// True if one was sent.
+  bool send_some() {
+    const int before = to_send_;
+    for (bool sent = true; sent && to_send_ < pes(); to_send_ += int(sent)) {
+      const int peer = (bootstrap_.pe() + to_send_) % pes();
+      if (here(peer)) continue;
+      const bool reachable =
+          attempt([&] { sent = socket_->try_send(peer, cards_[size_t(peer)], bootstrap_.pe(), mine_); });
+      if (!reachable) expect_no_more_of(peer);  // it will not reach this PE either
+    }
+    return to_send_ != before;
+  }
+
+  /// True if one came.
+  bool receive_some() {
+    bool moved = false;
+    while (missing_count_ > 0) {
+      std::optional<FdSocket::Received> received;
+      if (!attempt([&] { received = socket_->try_receive(cards_); }))
+        for (int pe = 0; pe < pes(); ++pe) expect_no_more_of(pe);
+      if (!received) break;
+      if (!missing_[size_t(received->pe)]) continue;  // a second one
+      expect_no_more_of(received->pe);
+      moved = true;
+      attempt([&] {
+        if (!received->fd) {
+          errno = EMFILE;  // the only reason for which the kernel drops one
+          fail_descriptor(fmt::format("taking the memory descriptor of PE {}", received->pe));
+        }
+        take_(received->pe, std::move(received->fd));
+      });
+    }
+    return moved;
+  }
+
+  /// False if there is nothing left to wait for.
+  bool wait() {
+    const auto now = Clock::now(), give_up_at = moved_ + options_.waits.connect_timeout;
+    if (const auto lost = bootstrap_.lost_pes(); !lost.empty())
+      fail(Status::internal, "step '{}': PE {} has ended and passes no memory descriptor", step_, lost.front());
+    if (now >= give_up_at) {
+      attempt([&] {
+        fail(Status::internal, "step '{}': {} within {:.0f} s (CAUSEWAY_BOOTSTRAP_TIMEOUT)", step_, what_is_missing(),
+             std::chrono::duration<double>(options_.waits.connect_timeout).count());
+      });
+      return false;
+    }
+    if (now >= report_at_) {
+      report_at_ = now + options_.waits.report_after;
+      const std::string text =
+          fmt::format("causeway: PE {} has waited {:.0f} s in step '{}': {}", bootstrap_.pe(),
+                      std::chrono::duration<double>(now - begun_).count(), step_, what_is_missing());
+      if (options_.waits.report)
+        options_.waits.report(text);
+      else
+        fmt::print(stderr, "{}\n", text);
+    }
+    const auto next = std::min({give_up_at, report_at_, now + std::chrono::milliseconds(to_send_ < pes() ? 1 : 1000)});
+    socket_->wait(int(std::chrono::ceil<std::chrono::milliseconds>(next - now).count()));
+    return true;
+  }
+
+  [[nodiscard]] std::string what_is_missing() const {
+    constexpr size_t kNamed = 8;
+    std::vector<int> silent;
+    for (int pe = 0; pe < pes(); ++pe)
+      if (missing_[size_t(pe)]) silent.push_back(pe);
+    if (silent.empty()) return fmt::format("PE {} took no memory descriptor", (bootstrap_.pe() + to_send_) % pes());
+    const std::span named(silent.data(), std::min(silent.size(), kNamed));
+    const size_t more = silent.size() - named.size();
+    return fmt::format("no memory descriptor came from PE {}{}", fmt::join(named, ", "),
+                       more > 0 ? fmt::format(" and {} more", more) : "");
+  }
+
+  Bootstrap& bootstrap_;
+  int mine_;
+  const std::function<void(int, UniqueFd)>& take_;
+  std::string_view step_;
+  const FdExchangeOptions& options_;
+  std::optional<FdSocket> socket_;
+  std::vector<FdCard> cards_;
+  std::vector<bool> missing_;  // by PE: its descriptor has not come
+  int missing_count_ = 0;
+  int to_send_ = 1;  // which next: this PE's number and so many
+  std::optional<Error> error_;
+  Clock::time_point begun_, moved_, report_at_;
+};
+
 }  // namespace
 
-std::vector<UniqueFd> exchange_fds(Bootstrap& bootstrap, int mine, std::string_view step) {
-  const int pes = bootstrap.pes(), me = bootstrap.pe();
-  std::vector<UniqueFd> fds(static_cast<size_t>(pes));
-  Card card{getpid(), mine, 0};
-  if (getrandom(&card.secret, sizeof card.secret, 0) != sizeof card.secret) fail_errno("random bytes");
-  UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!socket) fail_errno("a Unix socket to pass memory descriptors");
-  socklen_t bytes = 0;
-  const sockaddr_un address = abstract_address(card.secret, bytes);
-  if (bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0)
-    fail_errno("binding a Unix socket to pass memory descriptors");
-
-  const std::vector<Card> cards = exchange_cards(bootstrap, card, step);
-  int to_send = 1, missing = 0;
-  for (int pe = 0; pe < pes; ++pe) {
-    if (cards[size_t(pe)].pid == card.pid) {
-      fds[size_t(pe)].reset(fcntl(cards[size_t(pe)].fd, F_DUPFD_CLOEXEC, 0));
-      if (!fds[size_t(pe)]) fail_errno("duplicating a memory descriptor");
-    } else {
-      ++missing;
-    }
-  }
-  // Sends never block: all PEs send to all at once, and queues are short.
-  while (to_send < pes || missing > 0) {
-    bool moved = false;
-    while (to_send < pes) {
-      const int peer = (me + to_send) % pes;
-      if (cards[size_t(peer)].pid != card.pid && !try_send(socket.get(), cards[size_t(peer)], me, mine)) break;
-      ++to_send;
-      moved = true;
-    }
-    while (missing > 0 && try_receive(socket.get(), card.secret, fds)) {
-      --missing;
-      moved = true;
-    }
-    if (moved) continue;
-    pollfd wait{socket.get(), POLLIN, 0};
-    poll(&wait, 1, to_send < pes ? 1 : 1000);
-    if (const auto lost = bootstrap.lost_pes(); !lost.empty())
-      fail(Status::internal, "step '{}': PE {} has ended and passes no memory descriptor", step, lost.front());
-  }
-  bootstrap.barrier(step);  // sockets and descriptors stay until everyone has them
-  return fds;
+void exchange_fds(Bootstrap& bootstrap, int mine, const std::function<void(int, UniqueFd)>& take, std::string_view step,
+                  const FdExchangeOptions& options) {
+  Exchange(bootstrap, mine, take, step, options).run();
 }
 
 }  // namespace causeway

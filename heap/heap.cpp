@@ -1,5 +1,6 @@
 // See heap.hpp.
 #include <causeway/base/error.hpp>
+#include <causeway/heap/agreement.hpp>
 #include <causeway/heap/fd_exchange.hpp>
 #include <causeway/heap/heap.hpp>
 
@@ -14,16 +15,18 @@ namespace {
 std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
-std::string text_of(const std::vector<std::byte>& raw) {
-  return {reinterpret_cast<const char*>(raw.data()), raw.size()};
-}
 
-/// Collective: throws on every PE if one of them has an error, with that PE's text.
-void agree_on_success(Bootstrap& bootstrap, const std::string& error, std::string_view step) {
-  const auto all = bootstrap.allgather(bytes_of(error), step);
-  for (size_t pe = 0; pe < all.size(); ++pe)
-    if (!all[pe].empty()) fail(Status::out_of_memory, "PE {}: {}", pe, text_of(all[pe]));
-}
+/// What a PE is about to do, where, and what is wrong with it: three lines.
+struct Call {
+  explicit Call(const std::vector<std::byte>& raw) {
+    const std::string_view text(reinterpret_cast<const char*>(raw.data()), raw.size());
+    const size_t first = text.find('\n'), second = text.find('\n', first + 1);
+    what = text.substr(0, first);
+    site = text.substr(first + 1, second - first - 1);
+    problem = text.substr(second + 1);
+  }
+  std::string_view what, site, problem;
+};
 
 size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
@@ -32,6 +35,7 @@ size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 Heap::Heap(Memory& memory, Bootstrap& bootstrap, const HeapOptions& options)
     : memory_(memory),
       bootstrap_(bootstrap),
+      exchange_(options.exchange),
       segment_bytes_(round_up(options.first_segment_bytes, memory.granularity())) {
   agree_on_first_segment(options.first_may_be_less);
   reserve(options.stride ? options.stride : memory.stride_wanted());
@@ -69,7 +73,11 @@ void Heap::reserve(size_t wanted) {
   // All PEs must use one stride: the least that any of them could get, tried downwards from what is wanted.
   const size_t pes = size_t(bootstrap_.pes());
   uint64_t stride = std::bit_ceil(std::max(wanted, segment_bytes_));
-  while (stride >= segment_bytes_ && !(reserved_ = memory_.reserve(stride * pes))) stride /= 2;
+  const auto take = [&](uint64_t each) {
+    reserved_ = memory_.reserve(each * pes, std::min(each, uint64_t{alignment_max}));
+    return reserved_ != nullptr;
+  };
+  while (stride >= segment_bytes_ && !take(stride)) stride /= 2;
   const uint64_t mine = reserved_ ? stride : 0;
   const auto all = bootstrap_.allgather(std::as_bytes(std::span(&mine, 1)), "agreeing on the heap's stride");
   uint64_t least = mine;
@@ -84,8 +92,7 @@ void Heap::reserve(size_t wanted) {
          segment_bytes_);
   if (least != mine) {
     memory_.release(reserved_, mine * pes);
-    reserved_ = memory_.reserve(least * pes);
-    if (!reserved_) fail(Status::out_of_memory, "address space of {} bytes was there and is gone", least * pes);
+    if (!take(least)) fail(Status::out_of_memory, "address space of {} bytes was there and is gone", least * pes);
   }
   stride_ = least;
   reserved_bytes_ = least * pes;
@@ -93,54 +100,43 @@ void Heap::reserve(size_t wanted) {
 }
 
 void Heap::grow(size_t bytes) {
-  std::string error;
   std::unique_ptr<Segment> mine;
-  if (bytes > stride_ - bytes_) {
-    error = fmt::format("the heap cannot grow by {} bytes: {} are mapped and a heap ends at {} (CAUSEWAY_HEAP_STRIDE)",
-                        bytes, bytes_, stride_);
-  } else {
-    try {
-      mine = memory_.make(bytes);
-    } catch (const Error& failure) {
-      error = failure.what();
-      if (bytes_ == 0) error += " (NVSHMEM_SYMMETRIC_SIZE: try less)";
-    }
-  }
+  auto error = error_in([&] {
+    if (bytes > stride_ - bytes_)
+      fail(Status::out_of_memory,
+           "the heap cannot grow by {} bytes: {} are mapped and a heap ends at {} (CAUSEWAY_HEAP_STRIDE)", bytes,
+           bytes_, stride_);
+    mine = memory_.make(bytes);
+  });
+  if (error && bytes_ == 0)
+    error = Error(error->status(), std::string(error->what()) + " (NVSHMEM_SYMMETRIC_SIZE: try less)");
   const uint64_t begin = bytes_;
   map_everywhere(std::move(mine), std::move(error), bytes);
   allocator_.add(begin, bytes);
 }
 
-void Heap::map_everywhere(std::unique_ptr<Segment> mine, std::string error, size_t bytes) {
+void Heap::map_everywhere(std::unique_ptr<Segment> mine, std::optional<Error> error, size_t bytes) {
   UniqueFd exported;
   uint64_t offset = 0;
-  if (error.empty()) {
-    try {
+  if (!error)
+    error = error_in([&] {
       offset = mine->offset();
       exported = memory_.export_segment(*mine);
-    } catch (const Error& failure) {
-      error = failure.what();
-    }
-  }
+    });
   agree_on_success(bootstrap_, error, "making a heap segment");
 
   const auto offsets = bootstrap_.allgather(std::as_bytes(std::span(&offset, 1)), "passing heap segments");
-  auto fds = exchange_fds(bootstrap_, exported.get(), "passing heap segments");
   std::vector<Mapping> mapped;
+  mapped.reserve(offsets.size());
+  const auto map = [&](int pe, UniqueFd fd) {
+    std::memcpy(&offset, offsets[size_t(pe)].data(), sizeof offset);
+    Mapping mapping{pe == bootstrap_.pe() ? std::move(mine) : memory_.import_segment(std::move(fd), bytes, offset),
+                    reinterpret_cast<char*>(base_ + uint64_t(pe) * stride_ + bytes_)};
+    memory_.map(*mapping.segment, mapping.place);
+    mapped.push_back(std::move(mapping));
+  };
   try {
-    for (size_t pe = 0; pe < fds.size(); ++pe) {
-      const bool own = int(pe) == bootstrap_.pe();
-      std::memcpy(&offset, offsets[pe].data(), sizeof offset);
-      Mapping mapping{own ? std::move(mine) : memory_.import_segment(std::move(fds[pe]), bytes, offset),
-                      reinterpret_cast<char*>(base_ + pe * stride_ + bytes_)};
-      memory_.map(*mapping.segment, mapping.place);
-      mapped.push_back(std::move(mapping));
-    }
-  } catch (const Error& failure) {
-    error = failure.what();
-  }
-  try {
-    agree_on_success(bootstrap_, error, "mapping a heap segment");
+    exchange_fds(bootstrap_, exported.get(), map, "passing heap segments", exchange_);
   } catch (...) {
     for (auto& mapping : mapped) memory_.unmap(*mapping.segment, mapping.place);
     throw;
@@ -149,23 +145,26 @@ void Heap::map_everywhere(std::unique_ptr<Segment> mine, std::string error, size
   bytes_ += bytes;
 }
 
-void Heap::agree(const std::string& what, const std::string& site) {
-  const std::string mine = fmt::format("call {}: {}", ++calls_, what);
-  const std::string card = mine + '\n' + site;
-  const auto all = bootstrap_.allgather(bytes_of(card), "comparing a memory call");
-  for (size_t pe = 0; pe < all.size(); ++pe) {
-    const std::string other = text_of(all[pe]);
-    const size_t end = other.find('\n');
-    const std::string first = text_of(all[0]);
-    const size_t first_end = first.find('\n');
-    if (other.compare(0, end, first, 0, first_end) == 0) continue;
-    fail(Status::symmetry, "memory calls differ between PEs: PE 0 does {} at {}, PE {} does {} at {}",
-         first.substr(0, first_end), first.substr(first_end + 1), pe, other.substr(0, end), other.substr(end + 1));
-  }
+void Heap::agree(const std::string& what, const std::string& site, const std::string& problem) {
+  const auto all = bootstrap_.allgather(bytes_of(fmt::format("call {}: {}\n{}\n{}", ++calls_, what, site, problem)),
+                                        "comparing a memory call");
+  const std::vector<Call> calls(all.begin(), all.end());
+  for (size_t pe = 0; pe < calls.size(); ++pe)
+    if (!calls[pe].problem.empty()) fail(Status::invalid_value, "PE {}: {}", pe, calls[pe].problem);
+  for (size_t pe = 0; pe < calls.size(); ++pe)
+    if (calls[pe].what != calls[0].what)
+      fail(Status::symmetry, "memory calls differ between PEs: PE 0 does {} at {}, PE {} does {} at {}", calls[0].what,
+           calls[0].site, pe, calls[pe].what, calls[pe].site);
 }
 
-void* Heap::allocate(size_t bytes, size_t alignment, const std::string& site) {
-  agree(fmt::format("allocate {} bytes aligned to {}", bytes, alignment), site);
+void* Heap::allocate(size_t bytes, size_t alignment, const std::string& site, const std::string& problem) {
+  const size_t most = std::min<size_t>(alignment_max, stride_);
+  const bool good = std::has_single_bit(alignment) && alignment <= most;
+  agree(fmt::format("allocate {} bytes aligned to {}", bytes, alignment), site,
+        !problem.empty() || good
+            ? problem
+            : fmt::format("alignment is {}: must be a power of two, at most {}{}", alignment, most,
+                          most < alignment_max ? ", the heap's stride (CAUSEWAY_HEAP_STRIDE)" : ""));
   const uint64_t offset = place_block(bytes, alignment);
   blocks_[offset] = {bytes, site};
   return own() + offset;
@@ -175,10 +174,10 @@ uint64_t Heap::place_block(size_t bytes, size_t alignment) {
   auto offset = allocator_.allocate(bytes, alignment);
   if (!offset) {
     // The new segment may join a free range at the heap's end, but it alone must do.
-    const size_t slack = alignment > Allocator::kAlignment ? alignment : 0;
+    const size_t skipped = round_up(bytes_, std::max(alignment, Allocator::kAlignment)) - bytes_;
     if (bytes > SIZE_MAX / 2)
       fail(Status::out_of_memory, "{} bytes asked for; a heap ends at {} bytes", bytes, stride_);
-    const size_t least = round_up(bytes + slack + Allocator::kAlignment, memory_.granularity());
+    const size_t least = round_up(skipped + bytes + Allocator::kAlignment, memory_.granularity());
     const size_t usual = std::min<size_t>(segment_bytes_, stride_ - bytes_);
     try {
       grow(std::max(least, usual));
@@ -219,21 +218,17 @@ void* Heap::reallocate(void* block, size_t bytes, const std::string& site,
   return own() + place;
 }
 
-void* Heap::adopt(void* place, size_t bytes, const std::string& site) {
-  agree(fmt::format("register {} bytes", bytes), site);
+void* Heap::adopt(void* place, size_t bytes, const std::string& site, const std::string& problem) {
+  agree(fmt::format("register {} bytes", bytes), site, problem);
   // No rounding up: behind what is mapped nothing may count as heap.
-  std::string error;
   std::unique_ptr<Segment> mine;
-  if (bytes == 0 || bytes > stride_ - bytes_) {
-    error = fmt::format("size is {}: must be more than 0 and fit between the {} bytes mapped and the heap's end at {}",
-                        bytes, bytes_, stride_);
-  } else {
-    try {
-      mine = memory_.adopt(place, bytes);
-    } catch (const Error& failure) {
-      error = failure.what();
-    }
-  }
+  auto error = error_in([&] {
+    if (bytes == 0 || bytes > stride_ - bytes_)
+      fail(Status::invalid_value,
+           "size is {}: must be more than 0 and fit between the {} bytes mapped and the heap's end at {}", bytes,
+           bytes_, stride_);
+    mine = memory_.adopt(place, bytes);
+  });
   const uint64_t offset = bytes_;
   map_everywhere(std::move(mine), std::move(error), bytes);
   adopted_[offset] = bytes;
@@ -250,14 +245,11 @@ void Heap::release(void* symmetric, size_t bytes, const std::string& site) {
     fail(Status::invalid_value,
          "ptr is {} and size {}: must be what nvshmemx_buffer_register_symmetric gave, and the size it was given",
          symmetric, bytes);
-  for (int pe = 0; pe < bootstrap_.pes(); ++pe) {
-    char* place = reinterpret_cast<char*>(base_ + uint64_t(pe) * stride_ + offset);
-    std::erase_if(mappings_, [&](Mapping& mapping) {
-      if (mapping.place != place) return false;
-      memory_.unmap(*mapping.segment, place);
-      return true;
-    });
-  }
+  std::erase_if(mappings_, [&](Mapping& mapping) {
+    if ((reinterpret_cast<uint64_t>(mapping.place) - base_) % stride_ != offset) return false;
+    memory_.unmap(*mapping.segment, mapping.place);
+    return true;
+  });
   adopted_.erase(found);
   holes_[offset] = bytes;
   // The heap ends before holes, so that addresses in them are refused. (One in the middle stays: it faults.)

@@ -1,12 +1,15 @@
 // The symmetric heap of one PE: a reserved range in which every PE's heap lies at base + pe * stride, grown by segments.
 #pragma once
+#include <causeway/base/error.hpp>
 #include <causeway/bootstrap/bootstrap.hpp>
 #include <causeway/heap/allocator.hpp>
+#include <causeway/heap/fd_exchange.hpp>
 #include <causeway/heap/memory.hpp>
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,10 +19,14 @@ struct HeapOptions {
   size_t first_segment_bytes = size_t{1} << 30;
   bool first_may_be_less = false;  // where memory is short: nobody has asked for just this size
   size_t stride = 0;               // 0: chosen
+  FdExchangeOptions exchange;      // of the descriptors of its segments
 };
 
 class Heap {
  public:
+  /// Blocks can be aligned to this; to the stride if that is less, since every PE's heap begins at a multiple of both.
+  static constexpr size_t alignment_max = size_t{1} << 30;
+
   /// Collective, like all members that say so.
   Heap(Memory&, Bootstrap&, const HeapOptions&);
   ~Heap();
@@ -27,8 +34,9 @@ class Heap {
   Heap& operator=(const Heap&) = delete;
 
   /// Collective: the same size and alignment everywhere. `site` names the caller for the error text if they differ.
-  /// Grows the heap if it is full. Throws Error(symmetry), Error(out_of_memory).
-  void* allocate(size_t bytes, size_t alignment, const std::string& site);
+  /// Grows the heap if it is full. `problem`, here and below: what is wrong with the caller's other arguments; if it is not
+  /// empty on one PE, all throw it. Throws Error(invalid_value), Error(symmetry), Error(out_of_memory).
+  void* allocate(size_t bytes, size_t alignment, const std::string& site, const std::string& problem = {});
   /// Collective. Throws Error(invalid_value) if `block` is none, Error(symmetry) if PEs free different blocks.
   void free(void* block, const std::string& site);
 
@@ -37,7 +45,7 @@ class Heap {
                    const std::function<void(void* to, const void* from, size_t bytes)>& copy);
 
   /// Collective: maps memory of the program's own, the same size everywhere, and gives its symmetric address; takes it back.
-  void* adopt(void* place, size_t bytes, const std::string& site);
+  void* adopt(void* place, size_t bytes, const std::string& site, const std::string& problem = {});
   void release(void* symmetric, size_t bytes, const std::string& site);
 
   /// Blocks that were allocated by others than the library itself and are not freed, by their offsets.
@@ -60,10 +68,10 @@ class Heap {
   void reserve(size_t wanted);
   void grow(size_t bytes);
   /// Maps `mine` (or reports `error`) and everyone else's at the heap's end, which moves.
-  void map_everywhere(std::unique_ptr<Segment> mine, std::string error, size_t bytes);
+  void map_everywhere(std::unique_ptr<Segment> mine, std::optional<Error> error, size_t bytes);
   uint64_t place_block(size_t bytes, size_t alignment);
-  /// Compares what all PEs are about to do; throws the same error on all if it differs.
-  void agree(const std::string& what, const std::string& site);
+  /// Compares what all PEs are about to do; throws the same error on all if it differs, or if one has a problem with it.
+  void agree(const std::string& what, const std::string& site, const std::string& problem = {});
 
   struct Mapping {
     std::unique_ptr<Segment> segment;
@@ -72,6 +80,7 @@ class Heap {
 
   Memory& memory_;
   Bootstrap& bootstrap_;
+  FdExchangeOptions exchange_;
   void* reserved_ = nullptr;
   size_t reserved_bytes_ = 0;
   uint64_t base_ = 0, stride_ = 0, bytes_ = 0;

@@ -23,8 +23,8 @@ class Memory {
   [[nodiscard]] virtual size_t granularity() const = 0;
   /// A stride at which no PE's heap can meet the next one's: a power of two above all memory there is.
   [[nodiscard]] virtual size_t stride_wanted() const = 0;
-  /// Address space without memory, or null if there is not so much of it.
-  virtual void* reserve(size_t bytes) = 0;
+  /// Address space without memory, from a multiple of `alignment` (a power of two) on; null if there is not so much of it.
+  virtual void* reserve(size_t bytes, size_t alignment) = 0;
   virtual void release(void* base, size_t bytes) = 0;
   /// Throws Error(out_of_memory) with what there was.
   virtual std::unique_ptr<Segment> make(size_t bytes) = 0;
@@ -34,8 +34,10 @@ class Memory {
   virtual UniqueFd export_segment(const Segment&) = 0;
   /// `offset`: where a peer's segment begins in what its descriptor names (Segment::offset there).
   virtual std::unique_ptr<Segment> import_segment(UniqueFd, size_t bytes, size_t offset) = 0;
+  /// Once for each segment, after it was exported: no descriptor of it need stay open.
   virtual void map(Segment&, void* place) = 0;
   virtual void unmap(Segment&, void* place) = 0;
+  /// How much can be made; SIZE_MAX where that cannot be known.
   [[nodiscard]] virtual size_t available() const = 0;
   [[nodiscard]] virtual std::string describe() const = 0;
 };

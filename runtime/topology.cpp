@@ -109,7 +109,8 @@ void apply_group_limits(const fs::path& root, MemorySizes& sizes) {
     // Cached file pages that nobody uses count as used, but make room when it is needed.
     const std::uint64_t cached = number_after(read_file(directory / "memory.stat"), inactive).value_or(0);
     const std::uint64_t held = used.value_or(0) - std::min(used.value_or(0), cached);
-    sizes.available_bytes = std::min(sizes.available_bytes, *limit - std::min(*limit, held));
+    const std::uint64_t left = *limit - std::min(*limit, held);
+    sizes.available_bytes = std::min(sizes.available_bytes.value_or(left), left);
   });
 }
 
@@ -214,8 +215,13 @@ MemorySizes read_memory_sizes(const fs::path& root) {
   const std::string text = read_file(root / "proc/meminfo");
   MemorySizes sizes;
   sizes.total_bytes = number_after(text, "MemTotal:").value_or(0) * 1024;
-  const auto available = number_after(text, "MemAvailable:");
-  sizes.available_bytes = available ? *available * 1024 : sizes.total_bytes;
+  if (const auto available = number_after(text, "MemAvailable:"))
+    sizes.available_bytes = *available * 1024;
+  else if (sizes.total_bytes > 0)
+    sizes.available_bytes = sizes.total_bytes;
+  // Without /proc the system still says how much there is, though not how much of it can be had.
+  if (const long pages = ::sysconf(_SC_PHYS_PAGES); sizes.total_bytes == 0 && root == "/" && pages > 0)
+    sizes.total_bytes = std::uint64_t(pages) * std::uint64_t(::sysconf(_SC_PAGESIZE));
   apply_group_limits(root, sizes);
   return sizes;
 }

@@ -23,8 +23,9 @@ struct GpuInfo {
 };
 
 struct MemorySizes {
-  std::uint64_t total_bytes = 0;             ///< of the machine
-  std::uint64_t available_bytes = 0;         ///< without swapping, within the limits of the process's control groups
+  std::uint64_t total_bytes = 0;  ///< of the machine; 0: unknown
+  std::optional<std::uint64_t>
+      available_bytes;                       ///< without swapping, within the process's control groups; else unknown
   std::optional<std::uint64_t> limit_bytes;  ///< the tightest limit of its control groups
 };
 
@@ -41,8 +42,8 @@ struct Topology {
   int cpus_usable = 0;               ///< the lesser of the last two, at least 1
   std::vector<NumaNode> numa_nodes;  ///< by number; those with CPUs that the process may use
 
-  std::uint64_t memory_total_bytes = 0, memory_available_bytes = 0;  ///< as in MemorySizes
-  std::optional<std::uint64_t> memory_limit_bytes;
+  std::uint64_t memory_total_bytes = 0;  ///< this and the following as in MemorySizes
+  std::optional<std::uint64_t> memory_available_bytes, memory_limit_bytes;
 
   std::vector<GpuInfo> gpus;   ///< by number
   std::string driver_version;  ///< of the NVIDIA kernel driver; empty: none is loaded

@@ -101,6 +101,7 @@ void World::bind() {
   options.first_segment_bytes = settings_.symmetric_bytes;
   options.first_may_be_less = settings_.value("NVSHMEM_SYMMETRIC_SIZE").source == SettingSource::standard;
   options.stride = settings_.heap_stride_bytes;
+  options.exchange.waits = bootstrap_options(settings_);
   heap_ = std::make_unique<Heap>(*memory_, *bootstrap_, options);
   try {
     report_missing_atomics();
@@ -178,9 +179,9 @@ void World::check_faults() {
        first.problem, place, first.expected, first.seen);
 }
 
-void* World::allocate(size_t bytes, size_t alignment, const std::string& site) {
+void* World::allocate(size_t bytes, size_t alignment, const std::string& site, const std::string& problem) {
   bind();
-  void* block = heap_->allocate(bytes, alignment, site);
+  void* block = heap_->allocate(bytes, alignment, site, problem);
   heap_grew();
   return block;
 }

@@ -45,7 +45,7 @@ class World {
   /// Throws the first fault that device code has recorded, if there is one.
   void check_faults();
 
-  void* allocate(size_t bytes, size_t alignment, const std::string& site);
+  void* allocate(size_t bytes, size_t alignment, const std::string& site, const std::string& problem = {});
   void free(void* block, const std::string& site);
 
   /// The program's own memory as the local side of operations (nvshmemx_buffer_register).

@@ -136,7 +136,7 @@ Json to_json(const Topology& t) {
           {"cpus_usable", t.cpus_usable},
           {"numa_nodes", numa},
           {"memory_total_bytes", t.memory_total_bytes},
-          {"memory_available_bytes", t.memory_available_bytes},
+          {"memory_available_bytes", t.memory_available_bytes ? Json(*t.memory_available_bytes) : Json()},
           {"memory_limit_bytes", t.memory_limit_bytes ? Json(*t.memory_limit_bytes) : Json()},
           {"gpus", gpus},
           {"driver_version", t.driver_version}};
@@ -200,7 +200,9 @@ std::string topology_text(const Topology& t) {
                       t.cpu_quota ? fmt::format("; the control group grants the time of {:.2f}", *t.cpu_quota) : "");
   for (const NumaNode& node : t.numa_nodes)
     text += fmt::format("  NUMA node {}: {} CPUs, {}\n", node.number, node.cpus, gib(node.memory_bytes));
-  text += fmt::format("  memory: {} available of {}{}\n", gib(t.memory_available_bytes), gib(t.memory_total_bytes),
+  text += fmt::format("  memory: {} available of {}{}\n",
+                      t.memory_available_bytes ? gib(*t.memory_available_bytes) : "an unknown amount",
+                      t.memory_total_bytes > 0 ? gib(t.memory_total_bytes) : "an unknown amount",
                       t.memory_limit_bytes ? fmt::format(", limited to {}", gib(*t.memory_limit_bytes)) : "");
   for (const GpuInfo& gpu : t.gpus)
     text += fmt::format("  GPU {}: {}{}{}\n", gpu.number, gpu.name.empty() ? "name not readable" : gpu.name,

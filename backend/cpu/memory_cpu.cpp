@@ -4,6 +4,7 @@
 #include <causeway/emulator/runtime/allocations.hpp>
 #include <causeway/runtime/topology.hpp>
 #include <cuda_runtime_api.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -22,12 +23,15 @@
 namespace causeway {
 namespace {
 
+constexpr uint64_t kPage = 4096;
+
 class CpuSegment : public Segment {
  public:
   CpuSegment(UniqueFd fd, size_t bytes, size_t offset = 0) : fd_(std::move(fd)), bytes_(bytes), offset_(offset) {}
   [[nodiscard]] size_t bytes() const override { return bytes_; }
   [[nodiscard]] size_t offset() const override { return offset_; }
   [[nodiscard]] int fd() const { return fd_.get(); }
+  void close_fd() { fd_.reset(); }
 
  private:
   UniqueFd fd_;
@@ -62,24 +66,33 @@ UniqueFd find_descriptor(const SharedMapping& mapping) {
     struct stat file {};
     if (fstat(fd, &file) == 0 && file.st_ino == mapping.inode && major(file.st_dev) == mapping.major &&
         minor(file.st_dev) == mapping.minor)
-      return UniqueFd(dup(fd));
+      return UniqueFd(fcntl(fd, F_DUPFD_CLOEXEC, 0));
   }
   return {};
 }
 
 class CpuMemory : public Memory {
  public:
-  explicit CpuMemory(int pes_on_host) : pes_on_host_(size_t(std::max(1, pes_on_host))) {}
+  CpuMemory(int pes_on_host, std::filesystem::path root)
+      : pes_on_host_(size_t(std::max(1, pes_on_host))), root_(std::move(root)) {}
 
   [[nodiscard]] size_t granularity() const override { return size_t{2} << 20; }
 
   [[nodiscard]] size_t stride_wanted() const override {
-    return std::bit_ceil(std::max(size_t(read_memory_sizes().total_bytes), size_t{4} << 30));
+    return std::bit_ceil(std::max(size_t(read_memory_sizes(root_).total_bytes), size_t{4} << 30));
   }
 
-  void* reserve(size_t bytes) override {
-    void* base = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return base == MAP_FAILED ? nullptr : base;
+  void* reserve(size_t bytes, size_t alignment) override {
+    // So much more that an aligned range lies in it; what is around that goes back.
+    const size_t more = alignment > kPage ? alignment : 0;
+    if (bytes > SIZE_MAX - more) return nullptr;
+    void* all = mmap(nullptr, bytes + more, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (all == MAP_FAILED) return nullptr;
+    char* const begin = static_cast<char*>(all);
+    const size_t before = more ? -reinterpret_cast<uint64_t>(begin) % alignment : 0;
+    if (before > 0) munmap(begin, before);
+    if (more > before) munmap(begin + before + bytes, more - before);
+    return begin + before;
   }
   void release(void* base, size_t bytes) override { munmap(base, bytes); }
 
@@ -96,7 +109,6 @@ class CpuMemory : public Memory {
   }
 
   std::unique_ptr<Segment> adopt(void* place, size_t bytes) override {
-    constexpr uint64_t kPage = 4096;
     if (reinterpret_cast<uint64_t>(place) % kPage != 0 || bytes % kPage != 0)
       fail(Status::invalid_value, "ptr is {} and size {}: both must be multiples of a page, {} bytes", place, bytes,
            kPage);
@@ -111,10 +123,11 @@ class CpuMemory : public Memory {
   }
 
   UniqueFd export_segment(const Segment& segment) override {
-    return UniqueFd(dup(static_cast<const CpuSegment&>(segment).fd()));
+    UniqueFd fd(fcntl(static_cast<const CpuSegment&>(segment).fd(), F_DUPFD_CLOEXEC, 0));
+    if (!fd) fail_errno("passing on a heap segment");
+    return fd;
   }
   std::unique_ptr<Segment> import_segment(UniqueFd fd, size_t bytes, size_t offset) override {
-    if (!fd) fail(Status::internal, "no descriptor of a peer's heap segment came: too many open files (ulimit -n)?");
     struct stat file {};
     if (fstat(fd.get(), &file) != 0 || size_t(file.st_size) < offset + bytes)
       fail(Status::internal, "a peer's heap segment has {} bytes instead of {} from {} on", file.st_size, bytes,
@@ -123,10 +136,11 @@ class CpuMemory : public Memory {
   }
 
   void map(Segment& segment, void* place) override {
-    const auto& own = static_cast<CpuSegment&>(segment);
+    auto& own = static_cast<CpuSegment&>(segment);
     if (mmap(place, own.bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, own.fd(),
              off_t(own.offset())) == MAP_FAILED)
       fail_errno("mapping a heap segment");
+    own.close_fd();  // the mapping keeps the memory; a descriptor for each peer and segment would soon be too many
     int device = 0;
     (void)cudaGetDevice(&device);
     emulator::note_device_memory(place, own.bytes(), device);
@@ -137,15 +151,21 @@ class CpuMemory : public Memory {
     mmap(place, segment.bytes(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   }
 
-  [[nodiscard]] size_t available() const override { return size_t(read_memory_sizes().available_bytes) / pes_on_host_; }
+  [[nodiscard]] size_t available() const override {
+    const auto bytes = read_memory_sizes(root_).available_bytes;
+    return bytes ? size_t(*bytes) / pes_on_host_ : SIZE_MAX;
+  }
   [[nodiscard]] std::string describe() const override { return "memfd segments"; }
 
  private:
   size_t pes_on_host_;
+  std::filesystem::path root_;
 };
 
 }  // namespace
 
-std::unique_ptr<Memory> make_cpu_memory(int pes_on_host) { return std::make_unique<CpuMemory>(pes_on_host); }
+std::unique_ptr<Memory> make_cpu_memory(int pes_on_host, const std::filesystem::path& root) {
+  return std::make_unique<CpuMemory>(pes_on_host, root);
+}
 
 }  // namespace causeway

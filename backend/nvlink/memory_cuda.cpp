@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 
 namespace causeway {
 namespace {
@@ -48,9 +49,10 @@ class CudaMemory : public Memory {
   [[nodiscard]] size_t granularity() const override { return granularity_; }
   [[nodiscard]] size_t stride_wanted() const override { return std::bit_ceil(std::max(total_bytes_, size_t{4} << 30)); }
 
-  void* reserve(size_t bytes) override {
+  void* reserve(size_t bytes, size_t alignment) override {
     CUdeviceptr base = 0;
-    return driver().reserve(&base, bytes, 0, 0, 0) == CUDA_SUCCESS ? reinterpret_cast<void*>(base) : nullptr;
+    if (driver().reserve(&base, bytes, alignment, 0, 0) != CUDA_SUCCESS) return nullptr;
+    return reinterpret_cast<void*>(base);
   }
   void release(void* base, size_t bytes) override {
     driver().release_address(reinterpret_cast<CUdeviceptr>(base), bytes);
@@ -116,7 +118,7 @@ class CudaMemory : public Memory {
 
   [[nodiscard]] size_t available() const override {
     size_t free_bytes = 0, total = 0;
-    return cudaMemGetInfo(&free_bytes, &total) == cudaSuccess ? free_bytes : 0;
+    return cudaMemGetInfo(&free_bytes, &total) == cudaSuccess ? free_bytes : SIZE_MAX;
   }
   [[nodiscard]] std::string describe() const override { return "cuMem segments, POSIX file descriptors"; }
 

@@ -107,6 +107,25 @@ void run_blocks(Bench& b, Random& random) {
   for (const Block& block : live) nvshmem_free(block.at);
 }
 
+/// Alignments above a page, up to where memory for what lies between does not suffice.
+void run_alignments(Bench& b, Random& random) {
+  for (size_t alignment = 4096; alignment <= size_t{1} << 30; alignment *= 8) {
+    char* made = nullptr;
+    {
+      Silence silence;
+      made = static_cast<char*>(nvshmem_align(alignment, 1 + random.below(10000)));
+    }
+    if (!made && alignment < size_t{1} << 27)
+      b.suite.wrong("align %zu: no memory: %s", alignment, causeway_last_error());
+    if (reinterpret_cast<uintptr_t>(made) % alignment)
+      b.suite.wrong("%p is no multiple of %zu", static_cast<void*>(made), alignment);
+    for (int pe = 0; made && pe < b.suite.pes; ++pe)
+      if (reinterpret_cast<uintptr_t>(nvshmem_ptr(made, pe)) % alignment)
+        b.suite.wrong("%p, of PE %d, is no multiple of %zu", nvshmem_ptr(made, pe), pe, alignment);
+    if (made) nvshmem_free(made);
+  }
+}
+
 /// What was given back is given out again: the heap does not grow without end.
 void run_reuse(Bench& b, Random& random) {
   char *lowest = nullptr, *highest = nullptr;
@@ -172,13 +191,21 @@ void run_bad_sizes(Bench& b, Random&) {
   suite.equal(nvshmem_calloc(8, 0) == nullptr, true, "calloc of 0 is null");
   suite.equal(nvshmem_align(64, 0) == nullptr, true, "align of 0 is null");
   nvshmem_free(nullptr);
-  for (size_t alignment : {size_t{0}, size_t{3}, size_t{24}, ~size_t{0}}) {
-    nvshmem_query_thread(nullptr);  // another error, so that the text below is of this one
-    suite.equal(nvshmem_align(alignment, 64) == nullptr, true, "align with a bad alignment is null");
-    if (!std::strstr(causeway_last_error(), "alignment"))
-      suite.wrong("align %zu: last error is \"%s\"", alignment, causeway_last_error());
+  // Also of one PE alone: all get the error, and nobody waits.
+  for (int bad_pe : {-1, 0, suite.pes - 1}) {
+    const bool bad = bad_pe < 0 || bad_pe == suite.me;
+    const auto refused = [&](const char* what, void* got, const char* argument) {
+      suite.equal(got == nullptr, true, what);
+      const char* said = causeway_last_error();
+      const std::string pe = "PE " + std::to_string(bad_pe < 0 ? 0 : bad_pe) + ": ";
+      if (!std::strstr(said, argument) || !std::strstr(said, pe.c_str()) || !std::strstr(said, "must"))
+        suite.wrong("%s: last error is \"%s\"", what, said);
+      nvshmem_query_thread(nullptr);  // another error, so that the next text is of the next call
+    };
+    for (size_t alignment : {size_t{0}, size_t{3}, size_t{24}, size_t{1} << 40, ~size_t{0}})
+      refused("align with a bad alignment", nvshmem_align(bad ? alignment : 64, 64), "alignment is");
+    refused("calloc of more than a size_t", nvshmem_calloc(bad ? ~size_t{0} / 2 : 1, 3), "count is");
   }
-  suite.equal(nvshmem_calloc(~size_t{0} / 2, 3) == nullptr, true, "calloc of more than a size_t is null");
   nvshmem_query_thread(nullptr);
   suite.equal(nvshmem_malloc(size_t{1} << 60) == nullptr, true, "malloc of 2^60 is null");
   if (!std::strstr(causeway_last_error(), "nvshmem_malloc"))
@@ -283,6 +310,7 @@ int main(int argc, char** argv) {
   Bench bench(suite);
   suite.family("memory.two lives", 1, [&](Random&, int) { suite.equal(wrong, 0, "mistakes in the first life"); });
   suite.family("memory.blocks", suite.cases, [&](Random& random, int) { run_blocks(bench, random); });
+  suite.family("memory.alignments", 1, [&](Random& random, int) { run_alignments(bench, random); });
   suite.family("memory.reuse", 1, [&](Random& random, int) { run_reuse(bench, random); });
   suite.family("memory.growth", suite.cases < 6 ? 1 : 3, [&](Random& random, int) { run_growth(bench, random); });
   suite.family("memory.null and bad", 1, [&](Random& random, int) { run_bad_sizes(bench, random); });

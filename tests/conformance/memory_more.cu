@@ -306,6 +306,7 @@ void run_register_symmetric(Bench& b, Random& random) {
   };
   refuse("register_symmetric with flags", original, bytes, 1);
   refuse("register_symmetric with flags", original, bytes, -1);
+  refuse("register_symmetric with flags on some PEs", original, bytes, suite.me == suite.pes - 1);
   refuse("register_symmetric of null", nullptr, bytes, 0);
   refuse("register_symmetric of no bytes", original, 0, 0);
   refuse("register_symmetric of 2^60 bytes", original, size_t{1} << 60, 0);

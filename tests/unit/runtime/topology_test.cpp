@@ -50,8 +50,9 @@ TEST(Topology, ThisHost) {
   EXPECT_FALSE(here.numa_nodes.empty());
   EXPECT_EQ(here.memory_total_bytes / kMiB,
             std::uint64_t(::sysconf(_SC_PHYS_PAGES)) * std::uint64_t(::sysconf(_SC_PAGESIZE)) / kMiB);
-  EXPECT_GT(here.memory_available_bytes, 0u);
-  EXPECT_LE(here.memory_available_bytes, here.memory_total_bytes);
+  ASSERT_TRUE(here.memory_available_bytes);
+  EXPECT_GT(*here.memory_available_bytes, 0u);
+  EXPECT_LE(*here.memory_available_bytes, here.memory_total_bytes);
   EXPECT_EQ(read_topology().host_id, here.host_id);
 }
 
@@ -93,6 +94,7 @@ TEST(Topology, EmptyRootGivesNothingAndNoError) {
   const FakeRoot root;
   const Topology here = read_topology(root.path());
   EXPECT_EQ(here.memory_total_bytes, 0u);
+  EXPECT_FALSE(here.memory_available_bytes) << "unknown, which is not 0";
   EXPECT_FALSE(here.cpu_quota);
   EXPECT_FALSE(here.memory_limit_bytes);
   EXPECT_TRUE(here.gpus.empty());
