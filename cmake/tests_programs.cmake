@@ -79,6 +79,20 @@ endforeach()
 causeway_job_test(conformance.moe_low_latency.small_gpu tests/moe_low_latency_conformance 4
                   RUN --env CAUSEWAY_CPU_DEVICES=1 --env CAUSEWAY_CPU_MULTIPROCESSORS=1 ARGS --cases 5 LABELS conformance)
 
+# The launcher, its PEs and a program without it, started without standard streams.
+foreach(job processes tag threads alone)
+  set(words)
+  if(NOT job STREQUAL "alone")
+    set(words $<TARGET_FILE:causeway> run -n 3 --timeout 120)
+    if(NOT job STREQUAL "processes")
+      list(APPEND words --${job})
+    endif()
+  endif()
+  add_test(NAME conformance.closed_streams.${job}
+           COMMAND sh -c "\"$@\" <&- >&- 2>&-" sh ${words} ${CMAKE_BINARY_DIR}/tests/descriptors_conformance)
+  set_tests_properties(conformance.closed_streams.${job} PROPERTIES LABELS conformance TIMEOUT 140)
+endforeach()
+
 # ---- seeded runs
 foreach(name ring barrier)
   causeway_add_program(${name}_sim tests/sim/${name}.cu DIRECTORY tests FLAGS -O1 -g1)

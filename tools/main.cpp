@@ -6,7 +6,9 @@
 #include <causeway/tools/cc.hpp>
 #include <causeway/tools/info.hpp>
 #include <causeway/tools/run.hpp>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdio>
@@ -113,9 +115,18 @@ int help_command(int argc, char** argv) {
   return command->run(2, arguments);
 }
 
+/// Where standard streams are closed, /dev/null takes their places: else the next files would, also those of the PEs, and
+/// what is printed would go there.
+void open_standard_streams() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(fd, F_GETFD) < 0)
+      (void)::open("/dev/null", fd == STDIN_FILENO ? O_RDONLY : O_WRONLY);  // the lowest free
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  open_standard_streams();
   if (argc < 2) {
     print_usage(stderr);
     return 2;
