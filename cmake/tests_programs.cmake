@@ -93,6 +93,12 @@ foreach(job processes tag threads alone)
   set_tests_properties(conformance.closed_streams.${job} PROPERTIES LABELS conformance TIMEOUT 140)
 endforeach()
 
+# More PEs, and more segments of each, than a PE may have open files.
+add_test(NAME conformance.few_open_files
+         COMMAND sh -c "ulimit -Sn 24; exec \"$@\"" sh $<TARGET_FILE:causeway> run -n 32 --timeout 120
+                 ${CMAKE_BINARY_DIR}/tests/descriptors_conformance)
+set_tests_properties(conformance.few_open_files PROPERTIES LABELS conformance TIMEOUT 140)
+
 # ---- seeded runs
 foreach(name ring barrier)
   causeway_add_program(${name}_sim tests/sim/${name}.cu DIRECTORY tests FLAGS -O1 -g1)
