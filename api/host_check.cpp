@@ -155,6 +155,11 @@ void check_faults(const char* call) {
   world.check_faults();
 }
 
+void check_faults(const char* call, const DeviceWorld& apart) {
+  world_of(call).require_bound(call);
+  check_record(apart.faults, apart);
+}
+
 int own_pe() { return world_or_null() ? world_or_null()->pe() : -1; }
 int all_pes() { return world_or_null() ? world_or_null()->pes() : -1; }
 

@@ -42,10 +42,12 @@ struct Shape {
 struct Buffer::Implementation {
   BufferOptions options;
   Shape shape;
-  DeviceWorld world;
+  DeviceWorld world;               // but for the record of faults:
+  HostMemory<FaultRecord> faults;  // the buffer's own, or else any other call would take what is for its next operation
   Pool pool;
-  int node_team = -1, rail_team = -1;  // made where there is more than one node
-  std::optional<Hop> rail, inside;     // across nodes; in the node (or over all ranks)
+  std::shared_ptr<Pool::Piece> fault_claims;  // who may write it
+  int node_team = -1, rail_team = -1;         // made where there is more than one node
+  std::optional<Hop> rail, inside;            // across nodes; in the node (or over all ranks)
 
   LowLatencyLimits low_limits;
   std::optional<SymmetricMemory> low_region;
@@ -70,10 +72,18 @@ struct Buffer::Implementation {
     }
     return nullptr;
   }
+  /// Throws what earlier operations, or the program's kernels, have left.
+  void check_faults() const {
+    host::check_faults(kName, world);
+    host::check_faults(kName);
+  }
   void check_handle(const Handle& handle) const {
     if (&handle == no_handle.get())
       fail(Status::invalid_value, "handle is that of no dispatch: must be of one that has not thrown");
   }
+  /// At the end of a call that neither waits nor gives a handle: what is wrong with it; or else what earlier ones have left on the
+  /// device. (A handle that is lost would make the next combine bad, and so one bad call would go round among the ranks for ever.)
+  void throw_first(const std::exception_ptr& wrong) const;
   [[nodiscard]] int32_t verdict(const std::exception_ptr& wrong) const {
     return wrong ? verdict_of(Ailment::bad_arguments, shape.rank) : 0;
   }

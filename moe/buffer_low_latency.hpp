@@ -148,7 +148,7 @@ void Buffer::low_latency_combine(const void* x, const int64_t* topk_idx, const f
   const LowLatencySum sum{place,           handle.tokens, handle.topk, handle.hidden, static_cast<__nv_bfloat16*>(out),
                           wrong != nullptr};
   self.run_low(send, stream);
-  const auto fault = wrong ? wrong : self.wrong_with([] { host::check_faults(kName); });  // (earlier calls')
+  const auto fault = wrong ? wrong : self.wrong_with([&] { self.check_faults(); });  // (earlier calls')
   if (hook && !fault)
     *hook = [&self, sum, operation, memory = handle.memory](cudaStream_t on) {
       self.run_low(sum, on);

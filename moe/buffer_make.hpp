@@ -162,7 +162,8 @@ void agree(const DeviceWorld& world, BufferOptions& options, Shape& shape, Gpu g
 }
 
 /// Every rank makes the buffer, so a number of ranks that has no experts is an error before anything is made.
-Shape shape_of(const DeviceWorld& world, BufferOptions& options) {
+Shape shape_of(DeviceWorld& world, BufferOptions& options, HostMemory<FaultRecord>& faults, Pool& pool,
+               std::shared_ptr<Pool::Piece>& claims) {
   Shape shape;
   shape.ranks = host::team_size(kName, options.team);
   shape.rank = host::team_number(kName, options.team);
@@ -172,6 +173,10 @@ Shape shape_of(const DeviceWorld& world, BufferOptions& options) {
   try {
     check_options(options, shape.ranks);
     gpu = own_gpu(), share = ranks_to_a_gpu();
+    claims = pool.take(sizeof *world.fault_claims);
+    machine_host::zero(claims->memory, sizeof *world.fault_claims);
+    world.faults = faults.make(sizeof(FaultRecord));
+    world.fault_claims = static_cast<uint32_t*>(claims->memory);
   } catch (const Error&) {
     wrong = std::current_exception();
   }
@@ -185,7 +190,7 @@ Buffer::Buffer(const BufferOptions& options) : implementation_(std::make_unique<
   Implementation& self = *implementation_;
   self.world = host::check_team(kName, options.team);
   self.options = options;
-  self.shape = shape_of(self.world, self.options);
+  self.shape = shape_of(self.world, self.options, self.faults, self.pool, self.fault_claims);
   const Shape& shape = self.shape;
   if (shape.nodes() == 1) {
     self.inside.emplace(self.world, options.team, limits_of(options, shape.ranks, options.experts_max), 0, 1,

@@ -33,14 +33,12 @@ int32_t signature_of(const Tokens& in, int worst_rows) {
   mixed = mixed * 1000003 + uint64_t(worst_rows);
   return int32_t((mixed ^ mixed >> 31) & 0x7fffffff);
 }
-/// At the end of a call that neither waits nor gives a handle: what is wrong with it; or else what earlier ones have left on the
-/// device. (A handle that is lost would make the next combine bad, and so one bad call would go round among the ranks for ever.)
-void throw_first(const std::exception_ptr& wrong) {
-  if (wrong) std::rethrow_exception(wrong);
-  host::check_faults(kName);
-}
-
 }  // namespace
+
+void Buffer::Implementation::throw_first(const std::exception_ptr& wrong) const {
+  if (wrong) std::rethrow_exception(wrong);
+  check_faults();
+}
 
 std::shared_ptr<Handle> Buffer::Implementation::make_handle(const Tokens& in) {
   auto handle = std::make_shared<Handle>();
@@ -127,7 +125,7 @@ void Buffer::Implementation::throw_verdict(const Tokens& in, const Hop& hop) con
 
 void Buffer::check(cudaStream_t stream) {
   machine_host::synchronize(stream);
-  host::check_faults(kName);
+  implementation_->check_faults();
 }
 
 void Buffer::dispatch_layout(const int64_t* topk_idx, int tokens, int topk, int experts, int32_t* tokens_per_rank,
@@ -203,7 +201,7 @@ Received Buffer::dispatch_again(const Handle& handle, const void* x, const float
   } else {
     self.inside->send_again(first, x, scales, self.verdict(wrong), nullptr, stream);
   }
-  throw_first(wrong);
+  self.throw_first(wrong);
   return self.receive(handle, scales != nullptr);
 }
 
@@ -234,7 +232,7 @@ void Buffer::combine(const Results& in, const Handle& handle, void* out, float* 
     self.rail->hand_over(first, nullptr, nullptr, verdict, &*self.inside, stream);
     if (!wrong) self.rail->pull(first, nullptr, out, out_weights, in.bias, stream);
   }
-  throw_first(wrong);
+  self.throw_first(wrong);
 }
 
 void* Buffer::combine_input() const { return implementation_->inside->at(implementation_->inside->places().back); }

@@ -165,19 +165,21 @@ void World::heap_grew() {
   machine_host::copy(const_cast<uint64_t*>(device_world_.heap_bytes), &bytes, sizeof bytes);
 }
 
-void World::check_faults() {
+void check_record(FaultRecord* record, const DeviceWorld& world) {
   // (One that is being written while the host looks is there the next time.)
-  if (!faults_ || __atomic_load_n(&faults_->written, __ATOMIC_ACQUIRE) == faults_->read) return;
-  const FaultRecord first = *faults_;
-  __atomic_store_n(&faults_->read, first.written, __ATOMIC_RELEASE);     // the next may be written
-  if (first.peer < 0 && first.heap_offset >= device_world_.heap_stride)  // a misuse: about no address
+  if (!record || __atomic_load_n(&record->written, __ATOMIC_ACQUIRE) == record->read) return;
+  const FaultRecord first = *record;
+  __atomic_store_n(&record->read, first.written, __ATOMIC_RELEASE);  // the next may be written
+  if (first.peer < 0 && first.heap_offset >= world.heap_stride)      // a misuse: about no address
     fail(Status::internal, "device code reported a fault: {}: {} (value {}, limit {})", first.operation, first.problem,
          int64_t(first.seen), int64_t(first.expected));
   std::string place;
-  if (first.heap_offset < device_world_.heap_stride) place = fmt::format("heap offset {:#x}, ", first.heap_offset);
+  if (first.heap_offset < world.heap_stride) place = fmt::format("heap offset {:#x}, ", first.heap_offset);
   fail(Status::internal, "device code reported a fault: {}: {} ({}expected {}, seen {})", first.operation,
        first.problem, place, first.expected, first.seen);
 }
+
+void World::check_faults() { check_record(faults_, device_world_); }
 
 void* World::allocate(size_t bytes, size_t alignment, const std::string& site, const std::string& problem) {
   bind();

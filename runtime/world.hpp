@@ -71,6 +71,8 @@ class World {
   std::map<char*, size_t> registered_;  // by beginning: bytes
 };
 
+/// Throws what device code has left in a record, if there is anything: each is told once.
+void check_record(FaultRecord*, const DeviceWorld&);
 [[nodiscard]] BootstrapOptions bootstrap_options(const Settings&);
 /// The bootstrap that the environment asks for: the launcher's, or a job of one PE.
 std::unique_ptr<Bootstrap> default_bootstrap(const Settings&);

@@ -1,7 +1,8 @@
 """Streams and events, and which stream a call without one uses."""
 import sys
+import weakref
 from contextlib import suppress
-from typing import Any, Callable, Optional, Tuple
+from typing import Any, Callable, List, Optional, Tuple
 
 from ._machine import native, on_cpu
 
@@ -98,11 +99,24 @@ def handle_of(stream: Any) -> int:
 _own_team = -1  # of this PE alone: its meeting answers with the faults that kernels have left
 
 
-def check_faults() -> None:
-    """RuntimeError if a kernel of this package has reported a fault since the last check."""
+_looks: List["weakref.WeakMethod[Callable[[int], None]]"] = []  # at what kernels of an object have reported, like a Buffer's
+
+
+def on_check(look: Callable[[int], None]) -> None:
+    """Has a bound method called by check_faults() as long as its object lives, with a stream that is through."""
+    _looks[:] = [one for one in _looks if one() is not None]
+    _looks.append(weakref.WeakMethod(look))
+
+
+def check_faults(stream: int) -> None:
+    """RuntimeError if a kernel of this package has reported a fault since the last check. stream: one that is through."""
     global _own_team
     if not native.is_bound():
         return
+    for one in list(_looks):
+        look = one()
+        if look is not None:
+            look(stream)
     if _own_team < 0:
         _own_team = native.team_make(native.team_unique_id(), 1, 0)
     native.sync(_own_team, current_stream())
@@ -120,8 +134,9 @@ def synchronize(stream: Any = None) -> None:
 
     Raises RuntimeError if an operation has failed on the way: a fault in a kernel is known only when it has run.
     """
-    native.synchronize(handle_of(stream))
-    check_faults()
+    handle = handle_of(stream)
+    native.synchronize(handle)
+    check_faults(handle)
 
 
 def run_on(stream: Any, call: Callable[[int], None]) -> None:

@@ -6,7 +6,7 @@ from typing import Any, Optional, Union
 from .._collectives import fcollect
 from .._dtypes import BY_NAME
 from .._machine import machine, native, on_cpu
-from .._streams import Stream
+from .._streams import Stream, on_check
 from .._teams import Team, number_of, team_of_group, world
 from .._tensor import SymmetricTensor, empty
 from .._world import before_finalize, init, is_initialized
@@ -101,6 +101,7 @@ class Buffer(ThroughputMode, LowLatencyMode):
         self._native = native.Buffer(limits.options(number))
         self.runtime = self._native
         before_finalize(self._end_with_world)
+        on_check(self._look)
 
     def _agree(self, limits: Limits, problem: Optional[ValueError]) -> None:
         """All ranks raise if one has bad arguments, or others than rank 0."""
@@ -136,6 +137,10 @@ class Buffer(ThroughputMode, LowLatencyMode):
 
     def _end_with_world(self) -> None:
         self.destroy()
+
+    def _look(self, stream: int) -> None:
+        if self._native is not None and not isinstance(self._native, _Destroyed):
+            self._native.check(stream)
 
     def __del__(self) -> None:
         # At the end of the program others may be gone: nothing collective then.
