@@ -155,9 +155,10 @@ void check_faults(const char* call) {
   world.check_faults();
 }
 
-void check_faults(const char* call, const DeviceWorld& apart) {
-  world_of(call).require_bound(call);
-  check_record(apart.faults, apart);
+void check_faults(const char* call, FaultRecord* record) {
+  World& world = world_of(call);
+  world.require_bound(call);
+  check_record(record, world.device_world());
 }
 
 int own_pe() { return world_or_null() ? world_or_null()->pe() : -1; }

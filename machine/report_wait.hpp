@@ -14,7 +14,7 @@ CAUSEWAY_DEVICE_OUT_OF_LINE void record_fault(const DeviceWorld& world, const ch
   FaultRecord* record = world.faults;
   if (!record) return;
   const uint32_t read = machine::load_relaxed_sys(&record->read);
-  if (machine::atomic_compare_exchange_sys(world.fault_claims, read, read + 1) != read) return;
+  if (machine::atomic_compare_exchange_sys(record->claims, read, read + 1) != read) return;
   record->pe = world.pe;
   record->peer = peer;
   record->heap_offset = heap_offset(world, address);

@@ -42,8 +42,8 @@ struct Shape {
 struct Buffer::Implementation {
   BufferOptions options;
   Shape shape;
-  DeviceWorld world;               // but for the record of faults:
-  HostMemory<FaultRecord> faults;  // the buffer's own, or else any other call would take what is for its next operation
+  DeviceWorld world;
+  HostMemory<FaultRecord> faults;  // what the buffer's kernels report
   Pool pool;
   std::shared_ptr<Pool::Piece> fault_claims;  // who may write it
   int node_team = -1, rail_team = -1;         // made where there is more than one node
@@ -74,7 +74,7 @@ struct Buffer::Implementation {
   }
   /// Throws what earlier operations, or the program's kernels, have left.
   void check_faults() const {
-    host::check_faults(kName, world);
+    host::check_faults(kName, faults.get());
     host::check_faults(kName);
   }
   void check_handle(const Handle& handle) const {

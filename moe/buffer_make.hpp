@@ -162,7 +162,7 @@ void agree(const DeviceWorld& world, BufferOptions& options, Shape& shape, Gpu g
 }
 
 /// Every rank makes the buffer, so a number of ranks that has no experts is an error before anything is made.
-Shape shape_of(DeviceWorld& world, BufferOptions& options, HostMemory<FaultRecord>& faults, Pool& pool,
+Shape shape_of(const DeviceWorld& world, BufferOptions& options, HostMemory<FaultRecord>& faults, Pool& pool,
                std::shared_ptr<Pool::Piece>& claims) {
   Shape shape;
   shape.ranks = host::team_size(kName, options.team);
@@ -173,10 +173,9 @@ Shape shape_of(DeviceWorld& world, BufferOptions& options, HostMemory<FaultRecor
   try {
     check_options(options, shape.ranks);
     gpu = own_gpu(), share = ranks_to_a_gpu();
-    claims = pool.take(sizeof *world.fault_claims);
-    machine_host::zero(claims->memory, sizeof *world.fault_claims);
-    world.faults = faults.make(sizeof(FaultRecord));
-    world.fault_claims = static_cast<uint32_t*>(claims->memory);
+    claims = pool.take(sizeof(uint32_t));
+    machine_host::zero(claims->memory, sizeof(uint32_t));
+    faults.make(sizeof(FaultRecord))->claims = static_cast<uint32_t*>(claims->memory);
   } catch (const Error&) {
     wrong = std::current_exception();
   }
@@ -193,17 +192,19 @@ Buffer::Buffer(const BufferOptions& options) : implementation_(std::make_unique<
   self.shape = shape_of(self.world, self.options, self.faults, self.pool, self.fault_claims);
   const Shape& shape = self.shape;
   if (shape.nodes() == 1) {
-    self.inside.emplace(self.world, options.team, limits_of(options, shape.ranks, options.experts_max), 0, 1,
-                        options.blocks);
+    self.inside.emplace(self.world, self.faults.get(), options.team,
+                        limits_of(options, shape.ranks, options.experts_max), 0, 1, options.blocks);
   } else {
     if (nvshmem_team_split_2d(options.team, shape.node_ranks, nullptr, 0, &self.node_team, nullptr, 0,
                               &self.rail_team) != 0)
       fail(Status::internal, "no teams for the {} nodes of a buffer: {}", shape.nodes(), causeway_last_error());
     const int node_experts = (options.experts_max + shape.nodes() - 1) / shape.nodes();
-    self.rail.emplace(self.world, self.rail_team, limits_of(options, shape.nodes(), options.experts_max),
-                      shape.position(), shape.node_ranks, options.blocks);
-    self.inside.emplace(self.world, self.node_team, limits_of(options, shape.node_ranks, node_experts),
-                        shape.node() * shape.node_ranks, 1, options.blocks);
+    self.rail.emplace(self.world, self.faults.get(), self.rail_team,
+                      limits_of(options, shape.nodes(), options.experts_max), shape.position(), shape.node_ranks,
+                      options.blocks);
+    self.inside.emplace(self.world, self.faults.get(), self.node_team,
+                        limits_of(options, shape.node_ranks, node_experts), shape.node() * shape.node_ranks, 1,
+                        options.blocks);
   }
   self.no_handle = self.make_handle(no_tokens(shape.ranks));
   self.low_limits = low_limits_of(self.options, shape.ranks);
@@ -233,6 +234,7 @@ void Buffer::Implementation::make_low_latency() {
                table,
                reinterpret_cast<uint32_t*>(table + begins),
                uint64_t(options.low_latency_timeout_s * 1e9),
+               faults.get(),
                {},
                nullptr,
                nullptr};

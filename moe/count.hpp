@@ -183,7 +183,7 @@ struct ExchangeKernel {
     *scratch.verdict = ails;
     counted->most = most;
     counted->verdict = ails;
-    if (ails != 0 && report) report_verdict(place.world, "moe dispatch_worst_case", ails);
+    if (ails != 0 && report) report_verdict(place, "moe dispatch_worst_case", ails);
   }
 };
 

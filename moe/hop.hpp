@@ -90,10 +90,11 @@ struct HopInput {
 class Hop {
  public:
   /// Collective over the world. `first` and `stride`: the buffer's ranks of the team's members.
-  Hop(const DeviceWorld& world, int team, const Limits& limits, int first, int stride, int blocks)
+  Hop(const DeviceWorld& world, FaultRecord* faults, int team, const Limits& limits, int first, int stride, int blocks)
       : region_(hop_places(limits).bytes, "a hop of a MoE buffer (recv_tokens_max rows of hidden_max)"),
-        place_{world, apart(view_of(world, team), hop_places(limits), region_.get()), limits, region_.get(), first,
-               stride},
+        place_{
+            world, apart(view_of(world, team), hop_places(limits), region_.get()), limits, region_.get(), first, stride,
+            faults},
         blocks_(blocks) {
     const size_t experts = size_t(limits.experts), ranks = size_t(limits.ranks);
     const size_t words = size_t(workers_of(blocks)) * ranks + ranks + experts + 2;

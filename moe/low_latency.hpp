@@ -100,6 +100,7 @@ struct LowLatencyPlace {
   int32_t* begins;       // own memory: by set, block, own expert and source rank: its first row in a receive
   uint32_t* mask;        // own memory: by rank, not zero for one that is masked
   uint64_t timeout_ns;   // after which a rank is masked; 0: never
+  FaultRecord* faults;   // the buffer's own
   LowLatencyOperation operation;
   // Of a dispatch's handle:
   int64_t* sent;           // by own token and choice: the expert that it went to, or -1
@@ -239,7 +240,7 @@ CAUSEWAY_DEVICE bool came(const LowLatencyPlace& place, int rank) {
 CAUSEWAY_DEVICE void report_bad(const LowLatencyPlace& place, const char* name, bool told) {
   for (int r = 0; !told && r < place.limits.ranks; ++r)
     if (machine::load_relaxed_sys(place.operation.outcome + r) == kBad)
-      misuse(place.world, name,
+      report(place.world, place.faults, name,
              "a rank gave bad arguments, or a topk_idx that is no expert (or none, -1) or not its dispatch's (rank, "
              "experts)",
              r, place.limits.experts);

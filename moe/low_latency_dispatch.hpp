@@ -224,8 +224,8 @@ struct LowLatencyReceive {
       if (source != ranks - 1) continue;
       const int32_t room = ranks * place.limits.tokens, came = before + own < room ? before + own : room;
       if (before + own > room)
-        misuse(place.world, "low_latency_dispatch", "an expert has no room for so many rows: name it once a token",
-               before + own, room);
+        report(place.world, place.faults, "low_latency_dispatch",
+               "an expert has no room for so many rows: name it once a token", before + own, room);
       recv_count[expert] = came;
       if (recv_total) recv_total[expert] += came;
     }

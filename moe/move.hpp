@@ -211,7 +211,7 @@ struct ConcludeKernel {
     sync(place.world, "moe", group, team);
     if (!leads(group) || ails != 0) return;  // the caller knows, or the hop before has told it
     for (int r = 0; r < team.pes; ++r)
-      if (place.verdicts()[r] != 0) return report_verdict(place.world, "moe", place.verdicts()[r]);
+      if (place.verdicts()[r] != 0) return report_verdict(place, "moe", place.verdicts()[r]);
   }
 };
 
@@ -233,7 +233,7 @@ struct SpreadKernel {
       const int32_t ails = place.verdicts()[r];
       if (ails == 0) continue;
       counted->verdict = ails;
-      if (report) report_verdict(place.world, "moe dispatch_worst_case", ails);
+      if (report) report_verdict(place, "moe dispatch_worst_case", ails);
       return;
     }
   }

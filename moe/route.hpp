@@ -17,6 +17,7 @@ struct Place {
   Limits limits;
   char* region;                 // symmetric
   int rank_first, rank_stride;  // this hop's rank i is the buffer's rank first + i * stride
+  FaultRecord* faults;          // the buffer's own
   CAUSEWAY_DEVICE const TeamView& view() const { return team; }
   /// The same place in the memory of a rank.
   template <class T>
@@ -41,13 +42,21 @@ CAUSEWAY_HOST_DEVICE constexpr int32_t verdict_of(Ailment ailment, int rank) {
 CAUSEWAY_HOST_DEVICE constexpr Ailment ailment_of(int32_t verdict) { return Ailment(verdict >> kAilmentShift); }
 CAUSEWAY_HOST_DEVICE constexpr int rank_of(int32_t verdict) { return verdict & ((1 << kAilmentShift) - 1); }
 
+/// As misuse(), into a buffer's own record: from the job's, which any call looks at, one could take what is for the buffer's next.
+CAUSEWAY_DEVICE_OUT_OF_LINE void report(const DeviceWorld& world, FaultRecord* faults, const char* operation,
+                                        const char* problem, long long value, long long limit) {
+  DeviceWorld apart = world;
+  apart.faults = faults;
+  misuse(apart, operation, problem, value, limit);
+}
+
 /// Leaves a record of a verdict for the host.
-CAUSEWAY_DEVICE void report_verdict(const DeviceWorld& world, const char* operation, int32_t verdict) {
+CAUSEWAY_DEVICE void report_verdict(const Place& place, const char* operation, int32_t verdict) {
   const char* problem = "a rank gave arguments that are bad (rank, kind of fault)";
   if (ailment_of(verdict) == Ailment::bad_indices) problem = "topk_idx of a rank has an entry that is no expert (rank)";
   if (ailment_of(verdict) == Ailment::different) problem = "a rank was called with other sizes than the others (rank)";
   if (ailment_of(verdict) == Ailment::too_many) problem = "a rank would receive more rows than it has room for (rank)";
-  misuse(world, operation, problem, rank_of(verdict), int(ailment_of(verdict)));
+  report(place.world, place.faults, operation, problem, rank_of(verdict), int(ailment_of(verdict)));
 }
 
 /// Where a hop put its tokens, kept in device memory; a handle has one for each hop.

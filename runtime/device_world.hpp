@@ -22,11 +22,12 @@ constexpr int kInboxLineWords = 16;  // 128 bytes: flags of different PEs never 
 
 /// Where device code leaves what it cannot report itself: failed checks and waits past their limit (host memory).
 ///
-/// Faults are numbered. Fault n + 1 may be written when the host has read n (`read`), by whoever first makes n + 1 of n in
-/// DeviceWorld::fault_claims: that word lies in device memory, since a GPU may have no atomics on the host's. Others go untold.
+/// Faults are numbered. Fault n + 1 may be written when the host has read n (`read`), by whoever first makes n + 1 of n in `claims`:
+/// a word of device memory, since a GPU may have no atomics on the host's. Others go untold.
 struct FaultRecord {
   uint32_t read = 0;     // by the host: number of the last fault that it has read
   uint32_t written = 0;  // by the device, last: number of the fault that the rest tells of
+  uint32_t* claims = nullptr;
   int32_t pe = -1, peer = -1;
   uint64_t heap_offset = 0, expected = 0, seen = 0;
   char operation[64] = {};
@@ -42,7 +43,6 @@ struct DeviceWorld {
   const TeamView* teams = nullptr;       // by nvshmem_team_t; then, from teams_max on, each team's host channel
   const uint64_t* heap_bytes = nullptr;  // mapped so far: heaps grow
   FaultRecord* faults = nullptr;
-  uint32_t* fault_claims = nullptr;  // own memory
   uint64_t wait_report_ns = 0;       // a wait this long says so and goes on
   uint64_t wait_timeout_ns = 0;      // a wait this long ends; 0: never
 };
@@ -50,6 +50,6 @@ struct DeviceWorld {
 /// Compared when a unit registers: headers and library of different builds must not meet.
 constexpr uint64_t kDeviceAbi = 0xca05e0000000u + 1000 * sizeof(DeviceWorld) + sizeof(TeamView);
 
-static_assert(sizeof(TeamView) == 40 && sizeof(DeviceWorld) == 80, "the layout is part of the ABI");
+static_assert(sizeof(TeamView) == 40 && sizeof(DeviceWorld) == 72, "the layout is part of the ABI");
 
 }  // namespace causeway

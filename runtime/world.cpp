@@ -136,7 +136,7 @@ void World::make_device_tables() {
   device_world_.heap_stride = heap_->stride();
   device_world_.heap_bytes = mapped;
   device_world_.faults = faults_;
-  device_world_.fault_claims = reinterpret_cast<uint32_t*>(mapped + 1);
+  faults_->claims = reinterpret_cast<uint32_t*>(mapped + 1);
   device_world_.wait_report_ns = uint64_t(settings_.wait_report.count());
   device_world_.wait_timeout_ns = uint64_t(settings_.wait_timeout.count());
   heap_grew();

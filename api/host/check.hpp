@@ -40,8 +40,8 @@ int team_number(const char* call, int team);
 void check_bound(const char* call);
 /// The same, or the first fault that device code has left.
 void check_faults(const char* call);
-/// The same, of a record that is not the job's (a world's copy with another one).
-void check_faults(const char* call, const DeviceWorld&);
+/// The same, of a record that is not the job's.
+void check_faults(const char* call, FaultRecord*);
 
 /// The caller's world PE, and how many there are; -1 before init.
 int own_pe();

@@ -48,9 +48,9 @@ int team_size(const char*, int team) { return nvshmem_team_n_pes(team); }
 int team_number(const char*, int team) { return nvshmem_team_my_pe(team); }
 int all_pes() { return nvshmem_n_pes(); }
 int even_node_pes() { return 0; }
-void check_faults(const char*) {}                           // (of the library's own kernels)
-void check_faults(const char*, const DeviceWorld& world) {  // each is told once
-  FaultRecord& faults = *world.faults;
+void check_faults(const char*) {}                      // (of the library's own kernels)
+void check_faults(const char*, FaultRecord* record) {  // each is told once
+  FaultRecord& faults = *record;
   if (faults.written == faults.read) return;
   faults.read = faults.written;
   fail(Status::internal, "device code: {}: {} (expected {}, seen {})", faults.operation, faults.problem,
