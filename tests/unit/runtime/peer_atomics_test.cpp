@@ -1,3 +1,4 @@
+// What is said of GPUs that lack atomics on each other's memory.
 #include <causeway/runtime/peer_atomics.hpp>
 #include <gtest/gtest.h>
 
