@@ -246,6 +246,11 @@ CAUSEWAY_DEVICE Word16 shifted(Word16 low, Word16 high, unsigned bytes) {
   return {__funnelshift_r(p, q, bits), __funnelshift_r(q, r, bits), __funnelshift_r(r, s, bits),
           __funnelshift_r(s, t, bits)};
 }
+/// The value, of which the compiler learns nothing: what is computed from it is not kept in registers through a caller's loop.
+CAUSEWAY_DEVICE unsigned opaque(unsigned value) {
+  asm volatile("" : "+r"(value));
+  return value;
+}
 /// Number of the highest bit that is set; `bits` is not 0.
 CAUSEWAY_DEVICE unsigned highest_bit(uint64_t bits) { return 63 - unsigned(__clzll((long long)bits)); }
 /// 16 bytes at a multiple of 16, to or from any PE's memory; ordered by nothing, and may tear.

@@ -32,7 +32,7 @@ CAUSEWAY_DEVICE Word load_word(const Word* from) {
 /// [0, words) dealt to the group in turn, eight loads of a thread before its first store; what is left goes in batches of four.
 template <Towards Way, class Group>
 CAUSEWAY_DEVICE void copy_words(Group group, Word16* to, const Word16* from, size_t words) {
-  const size_t step = group.size();
+  const size_t step = machine::opaque(group.size());
   size_t i = group.rank();
 #pragma unroll 1
   for (; i + 7 * step < words; i += 8 * step) {
@@ -44,7 +44,8 @@ CAUSEWAY_DEVICE void copy_words(Group group, Word16* to, const Word16* from, siz
   }
 #pragma unroll 1
   for (; i < words; i += 4 * step) {
-    Word16 held[4];
+    Word16 held[4] =
+        {};  // (what is not loaded must not look as if it were kept from an earlier round, or from another call)
 #pragma unroll
     for (int k = 0; k < 4; ++k)
       if (i + k * step < words) held[k] = load_word<Way>(from + i + k * step);
@@ -93,10 +94,10 @@ struct Ends {
 /// Words of 16 bytes from a source that lies `off` bytes behind the multiple of 16 at `from`.
 template <Towards Way, class Group>
 CAUSEWAY_DEVICE void copy_shifted(Group group, Word16* to, const Word16* from, unsigned off, size_t words) {
-  constexpr int kInFlight = 2;
-  const size_t step = group.size();
+  constexpr int kInFlight = 4;
+  const size_t step = machine::opaque(group.size());
   for (size_t i = group.rank(); i < words; i += kInFlight * step) {
-    Word16 low[kInFlight], high[kInFlight];
+    Word16 low[kInFlight] = {}, high[kInFlight] = {};
 #pragma unroll
     for (int k = 0; k < kInFlight; ++k)
       if (i + k * step < words)
@@ -109,11 +110,11 @@ CAUSEWAY_DEVICE void copy_shifted(Group group, Word16* to, const Word16* from, u
 /// One thread keeps the word that its next one begins in.
 template <Towards Way>
 CAUSEWAY_DEVICE void copy_shifted(Thread, Word16* to, const Word16* from, unsigned off, size_t words) {
-  constexpr int kInFlight = 8;
+  constexpr int kInFlight = 4;
   if (words == 0) return;
   Word16 before = load_word<Way>(from);
   for (size_t i = 0; i < words; i += kInFlight) {
-    Word16 held[kInFlight];
+    Word16 held[kInFlight] = {};
 #pragma unroll
     for (int k = 0; k < kInFlight; ++k)
       if (i + k < words) held[k] = load_word<Way>(from + i + k + 1);

@@ -171,7 +171,12 @@ void run_mistake(Stage& s, Random& random, Scope scope, const Kind& kind, const 
     int status = 0;
     // On a stream the kernel may be so quick that the call itself already tells of its fault.
     const char* word = scope == Scope::stream && (!mine || opinion) ? nullptr : mine ? mistake.word : "members";
-    s.places.expect(what.c_str(), word, [&] { status = s.make(scope, team.handle, t, block); });
+    s.places.expect(what.c_str(), word, [&] {
+      status = s.make(scope, team.handle, t, block);
+      if (word || is_in_kernel(scope)) return;
+      suite.synchronize();
+      nvshmemx_quiet_on_stream(suite.stream);  // what the call could not tell yet
+    });
     if (status == 0 && (scope != Scope::stream || (mine && !opinion))) suite.wrong("%s: status 0", what.c_str());
     Silence silence;
     if (is_in_kernel(scope))
