@@ -90,7 +90,7 @@ class Exchange {
       if (here(peer)) continue;
       const bool reachable =
           attempt([&] { sent = socket_->try_send(peer, cards_[size_t(peer)], bootstrap_.pe(), mine_); });
-      if (!reachable) expect_no_more_of(peer);  // it will not reach this PE either
+      if (!reachable) expect_no_more_of(peer);  // most likely it cannot reach this PE either
     }
     return to_send_ != before;
   }

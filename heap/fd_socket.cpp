@@ -3,6 +3,7 @@
 #include <causeway/base/error.hpp>
 #include <causeway/bootstrap/random_bytes.hpp>
 #include <causeway/heap/fd_socket.hpp>
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -88,7 +89,14 @@ bool may_be(const FdCard& mine, const FdCard& theirs, uint32_t uid, std::optiona
 
 FdSocket::FdSocket(const ProcessIdentity& process, int fd)
     : listener_(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
-  if (!listener_) fail_descriptor("a Unix socket to pass memory descriptors");
+  const std::string what = "a Unix socket to pass memory descriptors";
+  if (!listener_) fail_descriptor(what);
+  // There must be room for one to send from, one to take from and what comes: else better say so now than half-way, when
+  // others wait.
+  const auto another = [&] { return UniqueFd(::fcntl(listener_.get(), F_DUPFD_CLOEXEC, 3)); };
+  const UniqueFd room[] = {another(), another(), another()};
+  for (const UniqueFd& fd : room)
+    if (!fd) fail_descriptor(what);
   fill_random(card_.name);
   fill_random(card_.secret);
   card_.process = process;

@@ -267,6 +267,18 @@ TEST(FdExchange, TooManyOpenFilesAreSaidWithTheLimit) {
   });
 }
 
+TEST(FdExchange, WhoHasNoRoomSaysSoFirst) {
+  for (int left : {0, 3}) {
+    const FewFiles few(left);
+    const std::string error = error_of([] { FdSocket(process_of(0), -1); });
+    EXPECT_EQ(error,
+              "a Unix socket to pass memory descriptors: this process has too many open files; at most 200 are allowed "
+              "(ulimit -n)");
+  }
+  const FewFiles few(4);
+  FdSocket(process_of(0), -1);
+}
+
 TEST(FdExchange, ADescriptorThatWasLostIsTold) {
   FdSocket socket(process_of(0), -1);
   const UniqueFd page = make_page(1);

@@ -7,6 +7,7 @@
 #include <causeway/heap/fd_socket.hpp>
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cstring>
 #include <filesystem>
 
@@ -14,7 +15,7 @@ namespace causeway::test {
 
 /// Collective: how many descriptors this process has while no PE does anything.
 inline size_t open_descriptors(Bootstrap& bootstrap) {
-  static size_t count;
+  static std::atomic<size_t> count;
   bootstrap.barrier("counting descriptors");
   if (bootstrap.pe() == 0) count = size_t(std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
   bootstrap.barrier("descriptors are counted");
