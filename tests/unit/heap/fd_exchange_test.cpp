@@ -9,6 +9,7 @@
 #include <barrier>
 #include <fstream>
 #include <map>
+#include <set>
 
 namespace causeway::test {
 namespace {
@@ -35,19 +36,20 @@ std::multimap<int, int> all_pages(int pes) {
   return pages;
 }
 
-/// The names of all sockets of the descriptor exchange on this host, as any user reads them.
-std::vector<std::string> names_of_sockets() {
-  std::vector<std::string> names;
+/// The names of all sockets of the descriptor exchange on this host, as any user reads them. (Connections have a line with
+/// their socket's name, too.)
+std::set<std::string> names_of_sockets() {
+  std::set<std::string> names;
   std::ifstream sockets("/proc/net/unix");
   for (std::string line; std::getline(sockets, line);)
     if (const size_t at = line.find("@causeway-"); at != std::string::npos && line.size() == at + 10 + 32)
-      names.push_back(line.substr(at + 1));
+      names.insert(line.substr(at + 1));
   return names;
 }
 
 /// A message with these descriptors to the socket of that name.
 void send_to(const std::string& name, const FdMessage& message, const std::vector<int>& fds) {
-  const UniqueFd connection(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  const UniqueFd connection(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path + 1, name.data(), name.size());
