@@ -9,18 +9,21 @@
 
 namespace causeway::api {
 
-constexpr const char* kDestSymmetric = "dest must lie in the caller's symmetric heap (offset, heap bytes)";
-constexpr const char* kSourceSymmetric = "source must lie in the caller's symmetric heap (offset, heap bytes)";
-constexpr const char* kSignalSymmetric = "sig_addr must lie in the caller's symmetric heap (offset, heap bytes)";
-constexpr const char* kDestAligned = "dest must be a multiple of the element's size (address, size)";
-constexpr const char* kSourceAligned = "source must be a multiple of the element's size (address, size)";
-constexpr const char* kSignalAligned = "sig_addr must be a multiple of the element's size (address, size)";
-constexpr const char* kVariableAligned = "ivar must be a multiple of the element's size (address, size)";
-constexpr const char* kVariableSymmetric = "ivar must lie in the caller's symmetric heap (offset, heap bytes)";
+constexpr const char* kDestSymmetric = "dest is {x} ({} bytes): must lie in the caller's symmetric heap, {x} to {x}";
+constexpr const char* kSourceSymmetric =
+    "source is {x} ({} bytes): must lie in the caller's symmetric heap, {x} to {x}";
+constexpr const char* kSignalSymmetric =
+    "sig_addr is {x} ({} bytes): must lie in the caller's symmetric heap, {x} to {x}";
+constexpr const char* kDestAligned = "dest is {x}: must be a multiple of the element's size {}";
+constexpr const char* kSourceAligned = "source is {x}: must be a multiple of the element's size {}";
+constexpr const char* kSignalAligned = "sig_addr is {x}: must be a multiple of the element's size {}";
+constexpr const char* kVariableAligned = "ivar is {x}: must be a multiple of the element's size {}";
+constexpr const char* kVariableSymmetric =
+    "ivar is {x} ({} bytes): must lie in the caller's symmetric heap, {x} to {x}";
 
 CAUSEWAY_DEVICE bool check_ready(const DeviceWorld& world, const char* name) {
   if (!machine::kChecks || world.pes > 0) return true;
-  misuse(world, name, "called before nvshmem_init or after nvshmem_finalize", 0, 0);
+  misuse(world, name, "called before nvshmem_init or after nvshmem_finalize");
   return false;
 }
 
@@ -28,18 +31,20 @@ CAUSEWAY_DEVICE bool check_pe(const DeviceWorld& world, const char* name, int pe
   if (!machine::kChecks) return true;
   if (!check_ready(world, name)) return false;
   if (static_cast<unsigned>(pe) < static_cast<unsigned>(world.pes)) return true;
-  misuse(world, name, "pe must be 0 to the number of PEs less 1", pe, world.pes - 1);
+  misuse(world, name, "pe is {}: must be 0 to {}", pe, world.pes - 1);
   return false;
 }
 
-/// `what` names the argument and the accepted form: "dest must lie in the symmetric heap".
+/// `what` is one of the texts above, with places for the address, the bytes, and the heap's begin and end.
 CAUSEWAY_DEVICE bool check_symmetric(const DeviceWorld& world, const char* name, const char* what, const void* address,
                                      uint64_t bytes) {
   if (!machine::kChecks) return true;
   if (!check_ready(world, name)) return false;
   if (bytes == 0 || in_heap(world, address, bytes)) return true;
-  misuse(world, name, what, static_cast<long long>(heap_offset(world, address)),
-         static_cast<long long>(*world.heap_bytes));
+  const auto at = reinterpret_cast<long long>(address),
+             begin = at - static_cast<long long>(heap_offset(world, address));
+  misuse(world, name, what, at, static_cast<long long>(bytes), begin,
+         begin + static_cast<long long>(*world.heap_bytes));
   return false;
 }
 
@@ -71,10 +76,8 @@ CAUSEWAY_DEVICE bool check_strided(const DeviceWorld& world, const char* name, c
   if (!check_ready(world, name)) return false;
   if (elements == 0) return true;
   constexpr double kFar = 4e18;  // further than any address; below it the product below does not overflow
-  if (double(elements) * double(size) * (stride < 0 ? -double(stride) : double(stride)) > kFar) {
-    misuse(world, name, what, static_cast<long long>(stride), static_cast<long long>(elements));
-    return false;
-  }
+  if (double(elements) * double(size) * (stride < 0 ? -double(stride) : double(stride)) > kFar)
+    return check_symmetric(world, name, what, address, static_cast<uint64_t>(kFar));
   const ptrdiff_t last = static_cast<ptrdiff_t>((elements - 1) * size) * stride;
   const char* first = static_cast<const char*>(address) + (last < 0 ? last : 0);
   return check_symmetric(world, name, what, first, static_cast<uint64_t>(last < 0 ? -last : last) + size);
@@ -88,8 +91,9 @@ CAUSEWAY_DEVICE bool check_remote_strided(const DeviceWorld& world, const char* 
          (own_memory(world, address, pe) || check_strided(world, name, what, address, stride, elements, size));
 }
 
-CAUSEWAY_DEVICE bool check_range(const DeviceWorld& world, const char* name, const char* what, int value, int low,
-                                 int high) {
+/// `what` has places for the value and the highest that is accepted.
+CAUSEWAY_DEVICE bool check_range(const DeviceWorld& world, const char* name, const char* what, long long value,
+                                 long long low, long long high) {
   if (!machine::kChecks || (value >= low && value <= high)) return true;
   misuse(world, name, what, value, high);
   return false;
@@ -100,7 +104,7 @@ CAUSEWAY_DEVICE const TeamView* find_team(const DeviceWorld& world, const char* 
   if (machine::kChecks) {
     if (!check_ready(world, name)) return nullptr;
     if (team < 0 || team >= world.teams_max || world.teams[team].pe < 0) {
-      misuse(world, name, "team must be a team that the caller is a member of", team, world.teams_max - 1);
+      misuse(world, name, "team is {}: must be a team that the caller is a member of", team);
       return nullptr;
     }
   }

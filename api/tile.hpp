@@ -60,8 +60,8 @@ CAUSEWAY_DEVICE const TeamView* check_tile(const char* name, int team, const voi
   const TeamView* view = find_team(world, name, team);
   if (!view || !check_symmetric(world, name, kSourceSymmetric, src, 1) ||
       (dst_remote && !check_symmetric(world, name, kDestSymmetric, dst, 1)) ||
-      !check_range(world, name, "root must be a member's number in the team", root, 0, view->pes - 1) ||
-      !check_range(world, name, "flag must be 0", flag != 0, 0, 0))
+      !check_range(world, name, "root is {}: must be a member's number in the team, 0 to {}", root, 0, view->pes - 1) ||
+      !check_range(world, name, "flag is {}: must be 0", static_cast<long long>(flag), 0, 0))
     return nullptr;
   return view;
 }
@@ -100,7 +100,8 @@ CAUSEWAY_DEVICE int tile_allgather(const char* name, Group group, int team, Src&
 template <class Group>
 CAUSEWAY_DEVICE int tile_wait(const char* name, Group group, int team, uint64_t flag) {
   const DeviceWorld& world = unit::world();
-  if (!find_team(world, name, team) || !check_range(world, name, "flag must be 0", flag != 0, 0, 0))
+  if (!find_team(world, name, team) ||
+      !check_range(world, name, "flag is {}: must be 0", static_cast<long long>(flag), 0, 0))
     return NVSHMEMX_ERROR_INVALID_VALUE;
   wait_for_tiles(world, group);
   return NVSHMEMX_SUCCESS;

@@ -78,8 +78,8 @@ CAUSEWAY_DEVICE_LARGE bool enter(const DeviceWorld& world, const char* name, Gro
   if (other < 0 && good) return true;
   if (good && leads(group))
     misuse(world, name,
-           "members of the team called it with other arguments, or another collective (such a PE, number of PEs)",
-           world_pe(team, other), team.pes);
+           "members of the team, PEs {} and {}, called it with different arguments or called different collectives",
+           world_pe(team, 0), world_pe(team, other));
   return false;
 }
 

@@ -64,8 +64,8 @@ CAUSEWAY_DEVICE_LARGE bool collect(const DeviceWorld& world, const char* name, G
       !in_heap(world, dest, all)) {  // all members come to the same answer
     sync(world, name, group, team);
     if (leads(group))
-      misuse(world, name, "dest must lie in the caller's symmetric heap with what all members give (offset, bytes)",
-             static_cast<long long>(heap_offset(world, dest)), static_cast<long long>(all));
+      misuse(world, name, "dest is {x} ({} bytes of all members): must lie in the caller's symmetric heap of {} bytes",
+             reinterpret_cast<long long>(dest), static_cast<long long>(all), static_cast<long long>(*world.heap_bytes));
     return false;
   }
   detail::copy_to_all(world, group, team, static_cast<char*>(dest) + before, source, bytes);

@@ -242,8 +242,8 @@ class SpinNote {
  private:
   WaitInfo info_;
 };
-/// A failed check of an argument: printed, and kept for causeway_last_error(). `problem` says what is accepted.
-CAUSEWAY_API void note_misuse(const char* call, const char* problem, long long value, long long limit);
+/// A failed check of an argument: printed, and kept for causeway_last_error().
+CAUSEWAY_API void note_misuse(const char* call, const char* problem);
 /// Asks every wait to print itself (SIGUSR1); safe in a signal handler.
 CAUSEWAY_API void ask_for_dump();
 /// Grows with every such request.

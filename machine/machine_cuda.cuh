@@ -346,9 +346,9 @@ struct SpinNote {
   CAUSEWAY_DEVICE explicit SpinNote(const Describe&) {}
 };
 CAUSEWAY_DEVICE unsigned dumps_asked() { return 0; }
-/// A failed check of an argument: printed. `problem` says what is accepted.
-CAUSEWAY_DEVICE_OUT_OF_LINE void note_misuse(const char* call, const char* problem, long long value, long long limit) {
-  printf("causeway: %s: %s (value %lld, limit %lld); the call does nothing\n", call, problem, value, limit);
+/// A failed check of an argument: printed.
+CAUSEWAY_DEVICE_OUT_OF_LINE void note_misuse(const char* call, const char* problem) {
+  printf("causeway: %s: %s; the call does nothing\n", call, problem);
 }
 
 }  // namespace causeway::machine

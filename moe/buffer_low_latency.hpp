@@ -42,6 +42,18 @@ void check_dispatch(const LowLatencyLimits& limits, const void* x, const int64_t
     fail(Status::invalid_value, "out.recv_count is null: must be [{}]", limits.experts / limits.ranks);
 }
 
+/// What is wrong with a call, for the other ranks.
+Text<Complaint::kRoom> words_of(const std::exception_ptr& wrong) {
+  Text<Complaint::kRoom> text;
+  if (!wrong) return text;
+  try {
+    std::rethrow_exception(wrong);
+  } catch (const std::exception& error) {
+    text.add(error.what());
+  }
+  return text;
+}
+
 }  // namespace
 
 // (A graph's operation may run between another's send and its receive, so its memory is nobody else's.)
@@ -96,7 +108,8 @@ std::shared_ptr<LowLatencyHandle> Buffer::low_latency_dispatch(const void* x, co
                             hidden,
                             Divisor(topk),
                             scaling_of(cast),
-                            wrong != nullptr};
+                            wrong != nullptr,
+                            words_of(wrong)};
   const LowLatencyReceive receive{place,
                                   hidden,
                                   scaling_of(cast),
@@ -144,7 +157,8 @@ void Buffer::low_latency_combine(const void* x, const int64_t* topk_idx, const f
                               handle.hidden,
                               Divisor(handle.topk),
                               Divisor(self.low_limits.blocks),
-                              wrong != nullptr};
+                              wrong != nullptr,
+                              words_of(wrong)};
   const LowLatencySum sum{place,           handle.tokens, handle.topk, handle.hidden, static_cast<__nv_bfloat16*>(out),
                           wrong != nullptr};
   self.run_low(send, stream);

@@ -153,7 +153,7 @@ class Hop {
     if (verdict == 0)
       run(SendKernel{place_, route, static_cast<const char*>(x), row, scales, nullptr, nullptr, nullptr, nullptr, 0},
           blocks_, stream);
-    conclude(verdict, earlier, stream);
+    conclude(verdict, earlier, true, stream);
   }
 
   /// What combine gives to this rank's peers; then pull() may follow. x null: it lies in the region already.
@@ -162,7 +162,7 @@ class Hop {
     if (verdict == 0 && (x || weights))
       run(HandOverKernel{place_, route, static_cast<const char*>(x), size_t(route.hidden) * 2, weights}, blocks_,
           stream);
-    conclude(verdict, earlier, stream);
+    conclude(verdict, earlier, false, stream);
   }
   /// x as in hand_over().
   void pull(const Route& route, const void* x, void* out, float* out_weights, const void* const (&bias)[2],
@@ -179,8 +179,8 @@ class Hop {
   void meet(cudaStream_t stream) { machine::launch(MeetKernel{place_}, 1, kThreads == 1 ? 1 : 32, stream); }
 
  private:
-  void conclude(int32_t verdict, const Hop* earlier, cudaStream_t stream) {
-    machine::launch(ConcludeKernel{place_, verdict, earlier != nullptr, earlier ? earlier->place_ : Place{}}, 1,
+  void conclude(int32_t verdict, const Hop* earlier, bool again, cudaStream_t stream) {
+    machine::launch(ConcludeKernel{place_, verdict, earlier != nullptr, earlier ? earlier->place_ : Place{}, again}, 1,
                     kThreads == 1 ? 1 : 32, stream);
   }
   template <class Kernel>

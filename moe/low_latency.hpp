@@ -18,6 +18,7 @@
 // what the GPU holds at a time (agree_on_blocks).
 #pragma once
 #include <causeway/machine/spin.hpp>
+#include <causeway/moe/complaint.hpp>
 #include <causeway/moe/route.hpp>
 
 namespace causeway::moe {
@@ -44,6 +45,7 @@ struct LowLatencyPlaces {
   size_t combine_flags;  // by rank and its block: as above
   size_t weights;        // by source rank, token and choice: a float, and the operation in the upper half (uint64)
   size_t results;        // by rank and token: a row of bfloat16
+  size_t complaints;     // by kind and rank: what is wrong there
   size_t set_bytes, bytes;
 };
 
@@ -63,7 +65,8 @@ CAUSEWAY_HOST_DEVICE constexpr LowLatencyPlaces low_latency_places(const LowLate
   at.combine_flags = at.rows + aligned(messages * at.row_bytes);
   at.weights = at.combine_flags + flags;
   at.results = at.weights + aligned(messages * topk * sizeof(uint64_t));
-  at.set_bytes = at.results + aligned(messages * hidden * 2);
+  at.complaints = at.results + aligned(messages * hidden * 2);
+  at.set_bytes = at.complaints + aligned(2 * ranks * kComplaintBytes);
   at.bytes = at.sets + 2 * at.set_bytes;
   return at;
 }
@@ -122,6 +125,11 @@ struct LowLatencyPlace {
   CAUSEWAY_DEVICE uint64_t* flags(Kind kind, uint64_t operation) const {
     return reinterpret_cast<uint64_t*>(set(operation) +
                                        (kind == kDispatch ? places.dispatch_flags : places.combine_flags));
+  }
+  /// Of an operation: what a rank says is wrong there.
+  CAUSEWAY_DEVICE Complaint* complaint(Kind kind, uint64_t operation, int rank) const {
+    const size_t number = size_t(kind) * size_t(limits.ranks) + size_t(rank);
+    return reinterpret_cast<Complaint*>(set(operation) + places.complaints + number * kComplaintBytes);
   }
   /// Where this block tells its part of a table by rank and block.
   CAUSEWAY_DEVICE size_t own_word() const {
@@ -236,19 +244,16 @@ CAUSEWAY_DEVICE bool came(const LowLatencyPlace& place, int rank) {
   return machine::load_relaxed_sys(place.operation.outcome + rank) == kCame;
 }
 
-/// Leaves a record of ranks whose arguments were bad, unless the caller's own were (`told`): it has thrown. By one thread.
-CAUSEWAY_DEVICE void report_bad(const LowLatencyPlace& place, const char* name, bool told) {
-  for (int r = 0; !told && r < place.limits.ranks; ++r)
-    if (machine::load_relaxed_sys(place.operation.outcome + r) == kBad)
-      report(place.world, place.faults, name,
-             "a rank gave bad arguments, or a topk_idx that is no expert (or none, -1) or not its dispatch's (rank, "
-             "experts)",
-             r, place.limits.experts);
-}
-
 /// The end of a block's part of a send kernel: flags to all ranks, behind everything that the block has sent. All threads call it.
-CAUSEWAY_DEVICE void finish_send(const LowLatencyPlace& place, KernelGroup group, Kind kind, uint64_t n, bool bad) {
+/// complain() tells all ranks what is bad: one thread calls it then.
+template <class Complain>
+CAUSEWAY_DEVICE void finish_send(const LowLatencyPlace& place, KernelGroup group, Kind kind, uint64_t n, bool bad,
+                                 const Complain& complain) {
   bad = any_in_group(group, bad);
+  if (bad) {
+    if (leads(group)) complain();
+    group.sync();
+  }
   uint64_t* flag = place.flags(kind, n) + place.own_word();
   bool fenced = false;  // (dear: not by threads that store nothing)
   for (int r = int(group.rank()); r < place.limits.ranks; r += int(group.size())) {

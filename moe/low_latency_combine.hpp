@@ -11,7 +11,7 @@
 // next of its grid to start, with no block of the grid left to be in its way; so all of them push, and end. (What else may hold a GPU:
 // see low_latency.hpp.)
 #pragma once
-#include <causeway/moe/low_latency.hpp>
+#include <causeway/moe/low_latency_errors.hpp>
 
 namespace causeway::moe {
 
@@ -21,9 +21,10 @@ struct LowLatencyReturn {
   const int64_t* topk_idx;
   const float* weights;
   int tokens, topk, hidden;
-  Divisor of_token;  // topk
-  Divisor blocks;    // of the grid
-  bool bad;          // the caller's arguments are: its peers get weights of zero and no rows
+  Divisor of_token;             // topk
+  Divisor blocks;               // of the grid
+  bool bad;                     // the caller's arguments are: its peers get weights of zero and no rows
+  Text<Complaint::kRoom> what;  // then
 
   CAUSEWAY_DEVICE void operator()() const {
     const KernelGroup group{};
@@ -35,10 +36,16 @@ struct LowLatencyReturn {
     const bool wrong = !push_weights(group, parts, places, n);
     for (int unit = worker(); !bad && unit < parts.units(messages); unit += workers())
       send(places, n, parts.row(unit), parts.of(hidden / 8, unit));
-    detail::finish_send(place, group, kCombine, n, bad || wrong);
+    detail::finish_send(place, group, kCombine, n, bad || wrong, [&] { complain(n); });
   }
 
  private:
+  CAUSEWAY_DEVICE_LARGE void complain(uint64_t n) const {
+    Complaint complaint{n, what};
+    if (!bad) describe_another_expert(complaint.text, topk_idx, place.sent, tokens, topk, place.limits.experts);
+    detail::tell_all(place, kCombine, complaint);
+  }
+
   /// The first of the blocks of an expert's rank that handle parts of the message of a token of the caller. (A unit is a worker's, and
   /// a worker a block's, by the rest of its number.)
   CAUSEWAY_DEVICE int pusher_of(const Parts& parts, int token) const {
@@ -162,7 +169,7 @@ struct LowLatencySum {
     const Lanes lanes{};
     const LowLatencyPlaces& places = place.places;
     detail::wait_for_flags(place, group, kCombine, n, nullptr);
-    if (machine::block_in_grid() == 0 && leads(group)) detail::report_bad(place, "low_latency_combine", bad);
+    if (machine::block_in_grid() == 0 && leads(group)) detail::report_bad(place, kCombine, n, bad);
     const Parts parts(tokens);
     for (int unit = worker(); !bad && unit < parts.units(tokens); unit += workers())
       sum_up(lanes, places, n, parts.row(unit), parts.of(hidden / 8, unit));

@@ -1,6 +1,6 @@
 // Low-latency dispatch: the send and the receive kernel (see low_latency.hpp).
 #pragma once
-#include <causeway/moe/low_latency.hpp>
+#include <causeway/moe/low_latency_errors.hpp>
 
 namespace causeway::moe {
 
@@ -14,7 +14,8 @@ struct LowLatencySend {
   int tokens, topk, hidden;
   Divisor of_token;  // topk
   Scaling scaling;
-  bool bad;  // the caller's arguments are: takes part with no token
+  bool bad;                     // the caller's arguments are: takes part with no token
+  Text<Complaint::kRoom> what;  // then
 
   CAUSEWAY_DEVICE void operator()() const {
     const KernelGroup group{};
@@ -34,10 +35,16 @@ struct LowLatencySend {
         cast_part(lanes, t, n, blocks);
       if (parts.part(unit) == 0) wrong = !send_header(lanes, t, n) || wrong;
     }
-    detail::finish_send(place, group, kDispatch, n, wrong);
+    detail::finish_send(place, group, kDispatch, n, wrong, [&] { complain(n); });
   }
 
  private:
+  CAUSEWAY_DEVICE_LARGE void complain(uint64_t n) const {
+    Complaint complaint{n, what};
+    if (!bad) describe_no_expert(complaint.text, topk_idx, tokens, topk, place.limits.experts);
+    detail::tell_all(place, kDispatch, complaint);
+  }
+
   CAUSEWAY_DEVICE Header* header_place(int t, uint64_t n) const {
     const LowLatencyPlaces& places = place.places;
     return reinterpret_cast<Header*>(place.set(n) + places.headers +
@@ -176,7 +183,7 @@ struct LowLatencyReceive {
     const KernelGroup group{};
     const LowLatencyPlaces& places = place.places;
     detail::wait_for_flags(place, group, kDispatch, n, wait_ns);
-    if (machine::block_in_grid() == 0 && leads(group)) detail::report_bad(place, "low_latency_dispatch", x == nullptr);
+    if (machine::block_in_grid() == 0 && leads(group)) detail::report_bad(place, kDispatch, n, x == nullptr);
     if (x) find_begins(group, places, n);
     const int messages = place.rows.value();
     const Parts parts(messages);
@@ -225,7 +232,7 @@ struct LowLatencyReceive {
       const int32_t room = ranks * place.limits.tokens, came = before + own < room ? before + own : room;
       if (before + own > room)
         report(place.world, place.faults, "low_latency_dispatch",
-               "an expert has no room for so many rows: name it once a token", before + own, room);
+               "an expert gets {} rows and has room for {}: a token must name it once", before + own, room);
       recv_count[expert] = came;
       if (recv_total) recv_total[expert] += came;
     }

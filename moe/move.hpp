@@ -200,6 +200,7 @@ struct ConcludeKernel {
   int32_t verdict;   // what ails the caller's arguments
   bool has_earlier;  // there is a hop before, whose verdicts go on
   Place earlier;
+  bool again;  // of a dispatch_again, not a combine
   CAUSEWAY_DEVICE void operator()() const {
     const KernelGroup group{};
     const TeamView& team = place.view();
@@ -211,7 +212,8 @@ struct ConcludeKernel {
     sync(place.world, "moe", group, team);
     if (!leads(group) || ails != 0) return;  // the caller knows, or the hop before has told it
     for (int r = 0; r < team.pes; ++r)
-      if (place.verdicts()[r] != 0) return report_verdict(place, "moe", place.verdicts()[r]);
+      if (place.verdicts()[r] != 0)
+        return report_verdict(place, again ? "moe dispatch_again" : "moe combine", place.verdicts()[r]);
   }
 };
 

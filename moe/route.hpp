@@ -44,19 +44,19 @@ CAUSEWAY_HOST_DEVICE constexpr int rank_of(int32_t verdict) { return verdict & (
 
 /// As misuse(), into a buffer's own record: from the job's, which any call looks at, one could take what is for the buffer's next.
 CAUSEWAY_DEVICE_OUT_OF_LINE void report(const DeviceWorld& world, FaultRecord* faults, const char* operation,
-                                        const char* problem, long long value, long long limit) {
+                                        const char* problem, long long first = 0, long long second = 0) {
   DeviceWorld apart = world;
   apart.faults = faults;
-  misuse(apart, operation, problem, value, limit);
+  misuse(apart, operation, problem, first, second);
 }
 
 /// Leaves a record of a verdict for the host.
 CAUSEWAY_DEVICE void report_verdict(const Place& place, const char* operation, int32_t verdict) {
-  const char* problem = "a rank gave arguments that are bad (rank, kind of fault)";
-  if (ailment_of(verdict) == Ailment::bad_indices) problem = "topk_idx of a rank has an entry that is no expert (rank)";
-  if (ailment_of(verdict) == Ailment::different) problem = "a rank was called with other sizes than the others (rank)";
-  if (ailment_of(verdict) == Ailment::too_many) problem = "a rank would receive more rows than it has room for (rank)";
-  report(place.world, place.faults, operation, problem, rank_of(verdict), int(ailment_of(verdict)));
+  const char* problem = "rank {} gave bad arguments";
+  if (ailment_of(verdict) == Ailment::bad_indices) problem = "topk_idx of rank {} has an entry that is no expert";
+  if (ailment_of(verdict) == Ailment::different) problem = "rank {} was called with other sizes than the others";
+  if (ailment_of(verdict) == Ailment::too_many) problem = "rank {} would receive more rows than it has room for";
+  report(place.world, place.faults, operation, problem, rank_of(verdict));
 }
 
 /// Where a hop put its tokens, kept in device memory; a handle has one for each hop.

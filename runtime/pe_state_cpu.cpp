@@ -30,8 +30,8 @@ const DeviceWorld& unit::world() {
   return world ? world->device_world() : unfilled;
 }
 
-void machine::note_misuse(const char* call, const char* problem, long long value, long long limit) {
-  note_error(fmt::format("{}: {} (value {}, limit {}); the call does nothing", call, problem, value, limit));
+void machine::note_misuse(const char* call, const char* problem) {
+  note_error(fmt::format("{}: {}; the call does nothing", call, problem));
 }
 
 }  // namespace causeway

@@ -171,12 +171,11 @@ void check_record(FaultRecord* record, const DeviceWorld& world) {
   const FaultRecord first = *record;
   __atomic_store_n(&record->read, first.written, __ATOMIC_RELEASE);  // the next may be written
   if (first.peer < 0 && first.heap_offset >= world.heap_stride)      // a misuse: about no address
-    fail(Status::internal, "device code reported a fault: {}: {} (value {}, limit {})", first.operation, first.problem,
-         int64_t(first.seen), int64_t(first.expected));
+    fail(Status::internal, "a kernel reported: {}: {}", first.operation, first.problem);
   std::string place;
   if (first.heap_offset < world.heap_stride) place = fmt::format("heap offset {:#x}, ", first.heap_offset);
-  fail(Status::internal, "device code reported a fault: {}: {} ({}expected {}, seen {})", first.operation,
-       first.problem, place, first.expected, first.seen);
+  fail(Status::internal, "a kernel reported: {}: {} ({}expected {}, seen {})", first.operation, first.problem, place,
+       first.expected, first.seen);
 }
 
 void World::check_faults() { check_record(faults_, device_world_); }

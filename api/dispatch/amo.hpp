@@ -49,7 +49,7 @@ CAUSEWAY_DEVICE T atomic_compare_swap(const char* name, Thread, T* dest, T condi
 template <class T>
 CAUSEWAY_DEVICE bool check_fetch(const DeviceWorld& world, const char* name, const T* fetch) {
   if (!machine::kChecks || (fetch && reinterpret_cast<uint64_t>(fetch) % alignof(T) == 0)) return true;
-  misuse(world, name, "fetch must be a place for an element, not null, at a multiple of its size (address, size)",
+  misuse(world, name, "fetch is {x}: must be a place for an element, at a multiple of its size {}",
          static_cast<long long>(reinterpret_cast<uint64_t>(fetch)), alignof(T));
   return false;
 }

@@ -34,8 +34,8 @@ CAUSEWAY_DEVICE bool check_apart(const DeviceWorld& world, const char* name, con
   if (!machine::kChecks || dest_bytes == 0 || source_bytes == 0) return true;
   const uint64_t to = heap_offset(world, dest), from = heap_offset(world, source);
   if (to >= from + source_bytes || from >= to + dest_bytes) return true;
-  misuse(world, name, "dest and source must not overlap (offset of dest, of source)", static_cast<long long>(to),
-         static_cast<long long>(from));
+  misuse(world, name, "dest and source must not overlap: they lie at heap offsets {} and {}",
+         static_cast<long long>(to), static_cast<long long>(from));
   return false;
 }
 
@@ -47,9 +47,10 @@ CAUSEWAY_DEVICE int broadcast(const char* name, Group group, nvshmem_team_t team
   const DeviceWorld& world = unit::world();
   const TeamView* view = find_team(world, name, team);
   if (!view) return NVSHMEMX_ERROR_INVALID_VALUE;
-  const bool good = check_places(world, name, dest, bytes, source, bytes) &&
-                    (dest == source || check_apart(world, name, dest, bytes, source, bytes)) &&
-                    check_range(world, name, "PE_root must be a member's number in the team", root, 0, view->pes - 1);
+  const bool good =
+      check_places(world, name, dest, bytes, source, bytes) &&
+      (dest == source || check_apart(world, name, dest, bytes, source, bytes)) &&
+      check_range(world, name, "PE_root is {}: must be a member's number in the team, 0 to {}", root, 0, view->pes - 1);
   return status_of(causeway::broadcast(world, name, group, *view, dest, source, bytes, root, checked(good)));
 }
 
@@ -95,8 +96,8 @@ CAUSEWAY_DEVICE int alltoalls(const char* name, Group group, Element<Bytes> elem
   const TeamView* view = find_team(world, name, team);
   if (!view) return NVSHMEMX_ERROR_INVALID_VALUE;
   const size_t all = bytes_of(elements, size_t(view->pes));
-  const bool good = check_range(world, name, "dst must be at least 1", dest_stride < 1 ? 0 : 1, 1, 1) &&
-                    check_range(world, name, "sst must be at least 1", source_stride < 1 ? 0 : 1, 1, 1) &&
+  const bool good = check_range(world, name, "dst is {}: must be at least 1", dest_stride, 1, INT64_MAX) &&
+                    check_range(world, name, "sst is {}: must be at least 1", source_stride, 1, INT64_MAX) &&
                     check_strided(world, name, kDestSymmetric, dest, dest_stride, all, Bytes) &&
                     check_strided(world, name, kSourceSymmetric, source, source_stride, all, Bytes) &&
                     (all == 0 || check_apart(world, name, dest, ((all - 1) * size_t(dest_stride) + 1) * Bytes, source,

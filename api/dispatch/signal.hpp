@@ -13,7 +13,7 @@ namespace causeway::api {
 CAUSEWAY_DEVICE bool check_signal(const DeviceWorld& world, const char* name, uint64_t* word, int operation, int pe) {
   return check_remote(world, name, kSignalSymmetric, word, sizeof *word, pe) &&
          check_aligned(world, name, kSignalAligned, word) &&
-         check_range(world, name, "sig_op must be NVSHMEM_SIGNAL_SET (9) or NVSHMEM_SIGNAL_ADD (10)", operation,
+         check_range(world, name, "sig_op is {}: must be NVSHMEM_SIGNAL_SET (9) or NVSHMEM_SIGNAL_ADD (10)", operation,
                      signal_set, signal_add);
 }
 
@@ -41,7 +41,7 @@ template <class T>
 CAUSEWAY_DEVICE bool check_wait(const DeviceWorld& world, const char* name, const T* variable, int comparison) {
   return check_symmetric(world, name, kVariableSymmetric, variable, sizeof(T)) &&
          check_aligned(world, name, kVariableAligned, variable) &&
-         check_range(world, name, "cmp must be one of NVSHMEM_CMP_* (0 to 5)", comparison, cmp_eq, cmp_ge);
+         check_range(world, name, "cmp is {}: must be one of NVSHMEM_CMP_* (0 to 5)", comparison, cmp_eq, cmp_ge);
 }
 
 template <class T>
@@ -73,7 +73,7 @@ CAUSEWAY_DEVICE bool check_waits(const DeviceWorld& world, const char* name, con
                                  int comparison) {
   return check_symmetric(world, name, kVariableSymmetric, variables, count * sizeof(T)) &&
          check_aligned(world, name, kVariableAligned, variables) &&
-         check_range(world, name, "cmp must be one of NVSHMEM_CMP_* (0 to 5)", comparison, cmp_eq, cmp_ge);
+         check_range(world, name, "cmp is {}: must be one of NVSHMEM_CMP_* (0 to 5)", comparison, cmp_eq, cmp_ge);
 }
 
 /// One value for all variables, or an element of a vector for each.

@@ -67,7 +67,7 @@ struct Stage {
   }
   /// Faults of kernels are told by the next call that goes to the device.
   void expect_told() {
-    places.expect("quiet_on_stream after a kernel", "fault", [&] { nvshmemx_quiet_on_stream(suite.stream); });
+    places.expect("quiet_on_stream after a kernel", "reported", [&] { nvshmemx_quiet_on_stream(suite.stream); });
   }
   void check_team_works(Scope scope, const Team& team, dim3 block) {
     const Size mine = Size(suite.me) + 77;

@@ -121,10 +121,21 @@ void run_errors(Suite& suite, Buffer& buffer, Random& random) {
     text = error.what();
   }
   suite.synchronize();
-  const char* const arguments[] = {"tokens is", "topk is", "recv_count", "topk_idx", "x is", "topk_idx"};
-  const char* told = !mine ? "a rank gave bad arguments" : what == 5 && !swap ? "x is" : arguments[what];
-  if (text.find(told) == std::string::npos)
-    suite.wrong("bad arguments (%d) of rank %d: '%s', expected %s", what, culprit, text.c_str(), told);
+  // Who has given none hears of a rank that has, in that rank's words; so does a rank whose mistake the device found.
+  const std::string most = std::to_string(kTokensMax), beyond = std::to_string(c.experts);
+  const std::string arguments[] = {
+      "tokens is " + std::to_string(kTokensMax + 1) + ": must be 0 to " + most,
+      "topk is " + std::to_string(kTopkMax + 1) + ": must be 1 to",
+      "out.recv_count is",
+      "topk_idx[0, 0] is " + beyond + ": must be -1 (none) or 0 to " + std::to_string(c.experts - 1),
+      "x is ",
+      "topk_idx["};
+  const bool named_it =
+      text.find(arguments[what]) != std::string::npos || (what == 5 && text.find("x is ") != std::string::npos);
+  const bool told = !mine || what == 3 || swap;
+  if (!named_it || (told && text.find(": rank ") == std::string::npos))
+    suite.wrong("bad arguments (%d) of rank %d: '%s', expected %s", what, culprit, text.c_str(),
+                arguments[what].c_str());
   try {  // each rank has been told once
     buffer.check(suite.stream);
   } catch (const std::exception& error) {

@@ -225,7 +225,7 @@ def test_errors(me: int, pes: int) -> None:
         raises(ValueError, "source is .*must lie in", lambda: causeway.reduce(a, np.zeros(8, np.float32)))
         if pes > 1:  # one PE is wrong: the others learn of it and nobody waits
             wrong = np.zeros(3, np.float32) if me == 0 else b
-            raises(ValueError if me == 0 else RuntimeError, "dest has 8" if me == 0 else "other arguments",
+            raises(ValueError if me == 0 else RuntimeError, "dest has 8" if me == 0 else "PEs 0 and .*different",
                    lambda: causeway.reduce(a, wrong))
             raises(RuntimeError, "differ between PEs", lambda: causeway.zeros(10 + me))
             other = {"root": "x"} if me == 0 else {}

@@ -298,9 +298,11 @@ class BadArguments {
   [[nodiscard]] std::string checked() const {
     return thrown_by([&] { layer_.buffer.check(layer_.stream); });
   }
-  /// The culprit is told at once what it has given, the others later, by its number.
+  /// The culprit is told at once what it has given, the others later, by its number and in its words.
   void expect_told(const std::string& text, const char* call, bool at_once) const {
-    const std::string who = "seen " + std::to_string(culprit_) + ")";
+    const char* const words[] = {"tokens is", "out.recv_count is", "x is", "topk_idx[", "topk_idx["};
+    const bool lost = no_handle() && std::string(call) == "low_latency_combine";
+    const std::string who = ": rank " + std::to_string(culprit_) + ": " + (lost ? "handle is" : words[what_]);
     const bool later = text.find(call) != std::string::npos && text.find(who) != std::string::npos;
     const bool good = at_once ? !text.empty() && !later : later;
     if (!good) std::printf("PE %d: %s tells '%s' (%d)\n", me, call, text.c_str(), what_);

@@ -1,0 +1,48 @@
+// What a rank with bad arguments tells the others, in low-latency mode: a text, before the flag that says so. Whatever of its blocks
+// find the mistake write the same one, so it has one place for each rank, and none is torn.
+#pragma once
+#include <causeway/machine/text.hpp>
+#include <causeway/moe/route.hpp>
+
+namespace causeway::moe {
+
+struct Complaint {
+  static constexpr int kRoom = 152;
+  uint64_t operation = 0;
+  Text<kRoom> text;
+};
+constexpr size_t kComplaintBytes = (sizeof(Complaint) + 15) / 16 * 16;
+static_assert(sizeof(Complaint) % sizeof(uint64_t) == 0, "it is sent by words");
+
+/// Puts a complaint to its place at another rank.
+CAUSEWAY_DEVICE_OUT_OF_LINE void send(const Complaint& complaint, Complaint* there) {
+  uint64_t words[sizeof(Complaint) / sizeof(uint64_t)];
+  __builtin_memcpy(words, &complaint, sizeof complaint);
+  for (size_t i = 0; i < sizeof words / sizeof *words; ++i)
+    machine::store_peer(reinterpret_cast<uint64_t*>(there) + i, words[i]);
+}
+
+/// The first choice of a dispatch that is no expert, in words.
+CAUSEWAY_DEVICE_OUT_OF_LINE void describe_no_expert(Text<Complaint::kRoom>& text, const int64_t* topk_idx, int tokens,
+                                                    int topk, int experts) {
+  for (int i = 0; i < tokens * topk; ++i)
+    if (topk_idx[i] < -1 || topk_idx[i] >= experts)
+      return text.fill("topk_idx[{}, {}] is {}: must be -1 (none) or 0 to {}", i / topk, i % topk, topk_idx[i],
+                       experts - 1);
+}
+
+/// The first choice of a combine that is another than its dispatch's, in words. sent: -1 for what was no expert.
+CAUSEWAY_DEVICE_OUT_OF_LINE void describe_another_expert(Text<Complaint::kRoom>& text, const int64_t* topk_idx,
+                                                         const int64_t* sent, int tokens, int topk, int experts) {
+  for (int i = 0; i < tokens * topk; ++i) {
+    const bool none = topk_idx[i] < 0 || topk_idx[i] >= experts;
+    if (sent[i] < 0 ? none : topk_idx[i] == sent[i] || topk_idx[i] == -1) continue;
+    if (sent[i] < 0)
+      return text.fill("topk_idx[{}, {}] is {}: must be -1 (none), as in the dispatch", i / topk, i % topk,
+                       topk_idx[i]);
+    return text.fill("topk_idx[{}, {}] is {}: must be {}, as in the dispatch, or -1 (none)", i / topk, i % topk,
+                     topk_idx[i], sent[i]);
+  }
+}
+
+}  // namespace causeway::moe
