@@ -8,8 +8,10 @@
 #include <causeway/runtime/world.hpp>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <thread>
 
 namespace causeway {
 namespace {
@@ -151,6 +153,13 @@ CAUSEWAY_EXPORT const char* causeway_last_error() {
   std::lock_guard lock(state.error_mutex);
   text = state.last_error;
   return text.c_str();
+}
+
+CAUSEWAY_EXPORT uint64_t causeway_error_count() {
+  PeState& state = pe_state();
+  std::lock_guard lock(state.error_mutex);
+  const auto found = state.errors.find(std::this_thread::get_id());
+  return found == state.errors.end() ? 0 : found->second;
 }
 
 CAUSEWAY_EXPORT int causeway_prepare_launch(const char* call) {

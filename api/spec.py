@@ -333,6 +333,8 @@ FUNCTIONS = [
     # --- ours
     Function("causeway_last_error", "const char*", "", "h", "",
              "The text of the first error that init met, else of this PE's last failed call; empty if none."),
+    Function("causeway_error_count", "uint64_t", "", "h", "",
+             "How many errors calls of this thread have reported so far: it tells whether a call without a status has."),
 ]
 
 

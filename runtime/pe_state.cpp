@@ -12,6 +12,7 @@ void note_error(const std::string& text) {
   constexpr int kPrintedMax = 200;
   PeState& state = pe_state();
   std::lock_guard lock(state.error_mutex);
+  ++state.errors[std::this_thread::get_id()];
   if (state.last_error == text) return;
   state.last_error = text;
   if (state.errors_printed++ >= kPrintedMax) return;

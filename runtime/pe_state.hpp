@@ -5,10 +5,13 @@
 #include <causeway/runtime/note_error.hpp>
 #include <causeway/runtime/unit.hpp>
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace causeway {
@@ -20,8 +23,9 @@ struct PeState {
   int inits = 0;                 // init is counted
   std::string last_error;        // of the last failed call
   int errors_printed = 0;
-  std::mutex error_mutex;    // of the two above
-  std::string init_failure;  // why init failed, first cause; later calls repeat it
+  std::map<std::thread::id, uint64_t> errors;  // reported by each thread that has
+  std::mutex error_mutex;                      // of the three above
+  std::string init_failure;                    // why init failed, first cause; later calls repeat it
   std::vector<const UnitRegistration*> units;
   std::mutex units_mutex;
   std::function<std::unique_ptr<Bootstrap>()> make_bootstrap;  // set where PEs are threads

@@ -39,13 +39,12 @@ inline void check(cudaError_t error, const char* call) {
   throw std::runtime_error(std::string(call) + ": " + cudaGetErrorString(error));
 }
 
-/// Runs a call that has no status: what it reports is the last error, if that has changed.
+/// Runs a call that has no status: it may report an error, perhaps the same one again.
 template <class Body>
 void check_report(Body&& body) {
-  const std::string before = causeway_last_error();
+  const uint64_t before = causeway_error_count();
   body();
-  std::string after = causeway_last_error();
-  if (after != before) raise(NVSHMEMX_ERROR_INVALID_VALUE, after);
+  if (causeway_error_count() != before) raise(NVSHMEMX_ERROR_INVALID_VALUE, causeway_last_error());
 }
 
 /// Runs a call of the C++ interface, without the interpreter's lock: it may wait for other PEs.

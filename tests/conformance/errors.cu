@@ -81,6 +81,28 @@ void run_bad_addresses(Bench& b, Random& random) {
   b.check_untouched("bad address");
 }
 
+/// A call that fails again reports it again, and says how much was asked for.
+void run_repeated(Bench& b, Random& random) {
+  b.start(random);
+  const int pe = random.between(0, b.suite.pes - 1);
+  const size_t far = (size_t{1} << 50) + size_t(random.below(1000));
+  {
+    Silence silence;
+    for (int again = 0; again < 3; ++again) {
+      const uint64_t before = causeway_error_count();
+      nvshmem_putmem(b.target, b.source, far, pe);
+      b.suite.equal(causeway_error_count(), before + 1, "errors after a bad call");
+      const std::string text = causeway_last_error();
+      if (!has_word(text, "dest") || !has_word(text, std::to_string(far)))
+        b.suite.wrong("a put of %zu bytes: \"%s\"", far, text.c_str());
+      nvshmem_putmem(b.target, b.target, 0, pe);
+      b.suite.equal(causeway_error_count(), before + 1, "errors after a good call");
+    }
+  }
+  nvshmem_barrier_all();
+  b.check_untouched("repeated");
+}
+
 void run_misaligned(Bench& b, Random& random) {
   b.start(random);
   cudaStream_t s = b.suite.stream;
@@ -294,6 +316,7 @@ int main(int argc, char** argv) {
   const int rounds = (suite.cases + 9) / 10;
   suite.family("errors.bad pe", rounds, [&](Random& random, int) { run_bad_pe(bench, random); });
   suite.family("errors.bad address", rounds, [&](Random& random, int) { run_bad_addresses(bench, random); });
+  suite.family("errors.repeated", rounds, [&](Random& random, int) { run_repeated(bench, random); });
   suite.family("errors.misaligned", rounds, [&](Random& random, int) { run_misaligned(bench, random); });
   suite.family("errors.bad cmp and sig_op", rounds, [&](Random& random, int) { run_bad_choices(bench, random); });
   suite.family("errors.bad collective", rounds, [&](Random& random, int) { run_bad_collectives(bench, random); });

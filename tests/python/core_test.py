@@ -5,6 +5,8 @@ import numpy as np
 from common import from_bf16, main, raises, require, same, to_bf16
 
 import causeway
+from causeway._machine import native
+from causeway._streams import current_stream
 
 NUMBERS = ["float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 OPS = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and, "or": np.bitwise_or,
@@ -239,6 +241,8 @@ def test_errors(me: int, pes: int) -> None:
             raises(ValueError, "xrange is None: must be" if me == 0 else "",
                    lambda: causeway.world.split_2d(None if me == 0 else 1))
         raises(ValueError, "stream is a str", lambda: causeway.barrier(stream="now"))
+    for _ in range(3):  # the same mistake is told each time
+        raises(ValueError, "pe is 99: must be 0 to", lambda: native.put(a.address, b.address, 4, 99, current_stream()))
     causeway.barrier()
     causeway.reduce(a, b)  # all is well afterwards
     for tensor in (a, b, short, flag):
