@@ -43,4 +43,7 @@ void pack_addresses(std::span<const Address> addresses, UniqueId& id);
 /// Equal for processes of one host, and almost surely different between hosts.
 [[nodiscard]] std::uint32_t host_hash();
 
+/// Equal for processes of one host that see each other's process numbers (one PID namespace).
+[[nodiscard]] std::uint32_t pid_space_hash();
+
 }  // namespace causeway

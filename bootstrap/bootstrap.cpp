@@ -1,5 +1,6 @@
 // The defaults of the interface, and the job of one PE.
 #include <causeway/bootstrap/bootstrap.hpp>
+#include <causeway/bootstrap/flush_output.hpp>
 #include <unistd.h>
 
 #include <causeway/base/error.hpp>
@@ -12,6 +13,14 @@ void Bootstrap::barrier(std::string_view step) { (void)allgather({}, step); }
 int Bootstrap::node_of(int) const { return -1; }
 
 std::vector<int> Bootstrap::lost_pes() const { return {}; }
+
+std::string Bootstrap::loss() const { return {}; }
+
+void Bootstrap::on_departure(Told) {}
+
+void Bootstrap::break_off(const std::string&) {}
+
+void Bootstrap::start_failed(const std::string&) {}
 
 namespace {
 
@@ -26,7 +35,7 @@ class Alone final : public Bootstrap {
     return {std::vector<std::byte>(mine.begin(), mine.end())};
   }
   void global_exit(int status) override {
-    std::fflush(nullptr);
+    flush_output();
     ::_exit(status);
   }
   [[nodiscard]] std::string describe() const override { return "alone"; }

@@ -45,6 +45,19 @@ class Bootstrap {
 
   /// PEs known to have died, in PE order. Any thread may ask: a wait that does not end can name the reason.
   [[nodiscard]] virtual std::vector<int> lost_pes() const;
+  /// "PE 1 has ended: it died by signal 9 (Killed)", of the first one; empty while none is lost. Any thread may ask.
+  [[nodiscard]] virtual std::string loss() const;
+
+  /// From now on, and at once for those before, `told` learns of each PE that goes, on any thread: `lost` when it died,
+  /// else it said goodbye. PE -1: nobody learns of losses any more, because the hub has gone. An empty function ends
+  /// it: no call is under way then.
+  using Told = std::function<void(int pe, bool lost)>;
+  virtual void on_departure(Told told);
+
+  /// Makes calls under way, and later ones, fail with this cause. Any thread may call it.
+  virtual void break_off(const std::string& why);
+  /// This PE's start has failed after it joined: the others shall learn why.
+  virtual void start_failed(const std::string& why);
 };
 
 /// How long a bootstrap waits, and whom it tells.
@@ -73,6 +86,10 @@ struct LauncherEnvironment {
 /// Joins the job of `causeway run`. May be called again after the returned object is gone (a second nvshmem_init).
 [[nodiscard]] std::unique_ptr<Bootstrap> make_bootstrap_launcher(const LauncherEnvironment& environment,
                                                                  const BootstrapOptions& options = {});
+
+/// Tells the launcher, if there is one, that this PE's start has failed (empty: that a later one has not), so that the
+/// job does not end with status 0. Does nothing where that is not possible.
+void tell_launcher_of_start(const std::string& failure) noexcept;
 
 /// Joins the job whose hub the maker of `id` runs. Every PE calls it with the same id and pes, and its own pe.
 [[nodiscard]] std::unique_ptr<Bootstrap> make_bootstrap_unique_id(const UniqueId& id, int pe, int pes,

@@ -1,6 +1,7 @@
 // One connection of a hub: a non-blocking socket with a buffer either way.
 #pragma once
 #include <causeway/base/unique_fd.hpp>
+#include <causeway/bootstrap/fork_guard.hpp>
 #include <causeway/bootstrap/socket_io.hpp>
 #include <causeway/bootstrap/wire.hpp>
 
@@ -46,9 +47,10 @@ class Connection {
   bool closing = false;                         ///< only waits for its last frame to be delivered
   bool ended = false;                           ///< to be removed
   std::optional<Clock::time_point> expires_at;  ///< a stranger's patience
+  UniqueFd process;                             ///< a PE's process, where it can be watched: readable once it has ended
 
  private:
-  UniqueFd socket_;
+  PrivateFd socket_;
   std::string peer_;
   wire::FrameCutter input_;
   std::deque<wire::SharedBytes> output_;

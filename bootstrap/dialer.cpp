@@ -20,6 +20,7 @@ constexpr auto stagger = 50ms;      // between the first tries of two addresses
 constexpr auto try_timeout = 5s;    // to connect and be greeted at one address
 constexpr auto retry_first = 50ms;  // doubled up to retry_max
 constexpr auto retry_max = 1000ms;
+constexpr int refusals_enough = 3;  // at every address
 
 /// One address and the state of the current try.
 struct Candidate {
@@ -28,6 +29,7 @@ struct Candidate {
   Clock::time_point start_at;
   std::chrono::milliseconds retry_after = retry_first;
   bool stranger = false;  // something else lives there
+  int refused = 0;        // tries in a row that its host has refused: nobody listens there
   bool connected = false;
   UniqueFd socket;
   Clock::time_point give_up_at{};
@@ -39,6 +41,11 @@ struct Candidate {
     socket.reset();
     start_at = Clock::now() + retry_after;
     retry_after = std::min<std::chrono::milliseconds>(retry_after * 2, retry_max);
+  }
+  /// The hub listens before anybody knows its id: where nobody does, it is there no more.
+  void give_up_on_error(int error) {
+    refused = error == ECONNREFUSED ? refused + 1 : 0;
+    give_up(std::generic_category().message(error));
   }
   void give_up_for_good(std::string why) {
     give_up(std::move(why));
@@ -56,7 +63,7 @@ void start(Candidate& candidate, std::uint16_t port) {
   const SocketAddress to = to_socket_address(candidate.address, port);
   if (::connect(candidate.socket.get(), reinterpret_cast<const sockaddr*>(&to.storage), to.length) != 0 &&
       errno != EINPROGRESS)
-    candidate.give_up(std::generic_category().message(errno));
+    candidate.give_up_on_error(errno);
 }
 
 /// Goes on with a try that poll() found ready. Returns true when the hub has greeted.
@@ -66,10 +73,11 @@ bool advance(Candidate& candidate, const HubName& name) {
     socklen_t length = sizeof error;
     (void)::getsockopt(candidate.socket.get(), SOL_SOCKET, SO_ERROR, &error, &length);
     if (error != 0) {
-      candidate.give_up(std::generic_category().message(error));
+      candidate.give_up_on_error(error);
       return false;
     }
     candidate.connected = true;
+    candidate.refused = 0;
     candidate.cause = "connected, but nothing greeted";
   }
   std::array<std::byte, 256> chunk;
@@ -111,8 +119,10 @@ std::vector<Candidate> make_candidates(const UniqueId& id) {
   std::string causes;
   for (const Candidate& candidate : candidates)
     causes += fmt::format("{}{}: {}", causes.empty() ? "" : "; ", candidate.text, candidate.cause);
-  fail(Status::internal, "cannot reach the hub of the unique id (made by pid {} on {} host): {}", id.maker_pid,
-       id.maker_host == host_hash() ? "this" : "another", causes);
+  const bool refused = std::all_of(candidates.begin(), candidates.end(), [](const auto& c) { return c.refused > 0; });
+  fail(Status::internal, "cannot reach the hub of the unique id (made by pid {} on {} host): {}{}", id.maker_pid,
+       id.maker_host == host_hash() ? "this" : "another", causes,
+       refused ? "; its maker has ended, or the id is used up: it serves one job, until all PEs have joined" : "");
 }
 
 }  // namespace
@@ -130,7 +140,8 @@ Dialed dial(const UniqueId& id, Clock::time_point deadline) {
   std::vector<pollfd> set;
   for (;;) {
     const Clock::time_point now = Clock::now();
-    const bool hopeless = std::all_of(candidates.begin(), candidates.end(), [](const auto& c) { return c.stranger; });
+    const bool hopeless = std::all_of(candidates.begin(), candidates.end(),
+                                      [](const auto& c) { return c.stranger || c.refused >= refusals_enough; });
     if (hopeless || now >= deadline) fail_unreached(id, candidates);
     Clock::time_point wake_at = deadline;
     set.clear();

@@ -4,6 +4,7 @@
 #include <causeway/bootstrap/hub.hpp>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -41,6 +42,10 @@ wire::SharedBytes exit_frame(int pe, int status) {
 
 }  // namespace
 
+void Hub::listen_on(std::vector<UniqueFd> listeners) {
+  for (UniqueFd& listener : listeners) listeners_.emplace_back(std::move(listener));
+}
+
 void Hub::add_socket_of(int pe, UniqueFd socket) {
   auto connection = std::make_unique<Connection>(std::move(socket), fmt::format("PE {}", pe));
   connection->expected_pe = pe;
@@ -48,17 +53,24 @@ void Hub::add_socket_of(int pe, UniqueFd socket) {
 }
 
 void Hub::watch(std::vector<pollfd>& set) const {
-  // A negative descriptor is an entry that poll() ignores: the listener's place is always the first.
-  set.push_back({accept_again_at_ ? -1 : listener_.get(), POLLIN, 0});
-  for (const auto& connection : connections_)
+  // A negative descriptor is an entry that poll() ignores. First the listeners, then two entries a connection.
+  for (const PrivateFd& listener : listeners_) set.push_back({accept_again_at_ ? -1 : listener.get(), POLLIN, 0});
+  for (const auto& connection : connections_) {
     set.push_back({connection->ended ? -1 : connection->socket(), connection->poll_events(), 0});
+    set.push_back({connection->ended || !connection->process ? -1 : connection->process.get(), POLLIN, 0});
+  }
 }
 
 void Hub::turn(std::span<const pollfd> polled) {
-  const std::size_t known = std::min(polled.size(), connections_.size() + 1) - 1;
-  for (std::size_t i = 0; i < known; ++i)
-    if (polled[i + 1].revents != 0 && !connections_[i]->ended) read(*connections_[i]);
-  if (polled[0].revents != 0) accept_some();
+  const std::size_t first = listeners_.size(), known = polled.size() < first ? 0 : (polled.size() - first) / 2;
+  for (std::size_t i = 0; i < std::min(known, connections_.size()); ++i) {
+    Connection& connection = *connections_[i];
+    if (polled[first + 2 * i].revents != 0 && !connection.ended) read(connection);
+    if (polled[first + 2 * i + 1].revents != 0 && !connection.ended) take_end_of_process(connection);
+  }
+  for (std::size_t i = 0; i < std::min(first, polled.size()); ++i)
+    if (polled[i].revents != 0) accept_some(listeners_[i].get());
+  if (full_ && settings_.one_job) listeners_.clear();
   expire();
   deliver_answers();
   finish_ending();
@@ -85,12 +97,11 @@ bool Hub::idle() const {
   return std::all_of(connections_.begin(), connections_.end(), [](const auto& c) { return c->ended || c->flushed(); });
 }
 
-void Hub::accept_some() {
+void Hub::accept_some(int listener) {
   for (int turn = 0; turn < 64; ++turn) {
     sockaddr_storage from{};
     socklen_t length = sizeof from;
-    UniqueFd socket(
-        ::accept4(listener_.get(), reinterpret_cast<sockaddr*>(&from), &length, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    UniqueFd socket(::accept4(listener, reinterpret_cast<sockaddr*>(&from), &length, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket) {
       if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
         // The waiting connection keeps the listener readable: look away for a moment instead of spinning.
@@ -126,7 +137,9 @@ void Hub::read(Connection& connection) {
   }
   try {
     while (!connection.closing && !connection.ended) {
-      const auto frame = connection.next_frame(connection.pe < 0 ? wire::hello_bytes_max : wire::gather_bytes_max);
+      const auto frame = connection.next_frame(connection.pe >= 0            ? wire::gather_bytes_max
+                                               : connection.expected_pe >= 0 ? wire::launcher_hello_bytes_max
+                                                                             : wire::hello_bytes_max);
       if (!frame) break;
       handle(connection, *frame);
     }
@@ -139,6 +152,8 @@ void Hub::read(Connection& connection) {
 }
 
 void Hub::handle(Connection& connection, const Frame& frame) {
+  if (connection.pe < 0 && connection.expected_pe >= 0 && frame.type == FrameType::start_failed)
+    return handle_start_failed(connection.expected_pe, frame);
   if (connection.pe < 0) return handle_hello(connection, frame);
   FrameReader reader(frame.body);
   switch (frame.type) {
@@ -159,6 +174,8 @@ void Hub::handle(Connection& connection, const Frame& frame) {
       return end_job(connection.pe, reader.value<std::int32_t>());
     case FrameType::goodbye:
       return goodbye(connection);
+    case FrameType::start_failed:
+      return handle_start_failed(connection.pe, frame);
     case FrameType::hello:
       fail(Status::internal, "a second hello without a goodbye before it");
     default:
@@ -179,11 +196,50 @@ void Hub::handle_hello(Connection& connection, const Frame& frame) {
   const std::string why = membership_.join(hello.pe, hello.pes, hello.pid);
   if (!why.empty()) return refuse(connection, why);
   used_ = true;
+  full_ = full_ || membership_.all_present();
+  failed_starts_.erase(hello.pe);
   connection.pe = hello.pe;
   connection.expires_at.reset();
   connection.same_process = hello.host == host_hash() && hello.pid == static_cast<std::uint32_t>(::getpid());
   connection.send(FrameWriter(FrameType::welcome).value(hello.nonce).share());
+  watch_process(connection, hello);
+  tell_where_the_hub_is(connection);
   if (ending_) connection.send(exit_frame(ending_->pe, ending_->status));
+}
+
+void Hub::handle_start_failed(int pe, const Frame& frame) {
+  FrameReader reader(frame.body);
+  if (!wire::equal_secrets(reader.value<Secret>(), settings_.secret)) fail(Status::internal, "a wrong secret");
+  const std::string text = reader.text();
+  if (text.empty()) {
+    failed_starts_.erase(pe);
+  } else if (failed_starts_.insert(pe).second) {
+    membership_.fail_start(pe, "its nvshmem_init failed: " + text);
+  }
+}
+
+/// Sockets can be held open by a child of a PE, or by the program that started it: the process tells, too.
+void Hub::watch_process(Connection& connection, const wire::Hello& hello) {
+  if (connection.same_process || hello.pid_space == 0 || hello.pid_space != pid_space_hash()) return;
+  connection.process.reset(static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(hello.pid), 0)));
+}
+
+void Hub::take_end_of_process(Connection& connection) {
+  read(connection);  // its last words may be a goodbye
+  connection.process.reset();
+  if (!connection.ended && connection.pe >= 0)
+    lost(connection, "its process ended without a goodbye (it died, was killed, or exited without finalizing)");
+}
+
+void Hub::tell_where_the_hub_is(Connection& newcomer) {
+  for (const auto& connection : connections_) {
+    if (connection->pe < 0 || connection->ended || !connection->same_process) continue;
+    const wire::SharedBytes frame = FrameWriter(FrameType::hub_in).value(std::int32_t{connection->pe}).share();
+    for (auto& other : connections_) {
+      const bool news = connection.get() == &newcomer || other.get() == &newcomer;
+      if (news && other->pe >= 0 && !other->ended) other->send(frame);
+    }
+  }
 }
 
 void Hub::goodbye(Connection& connection) {
@@ -195,6 +251,8 @@ void Hub::goodbye(Connection& connection) {
 
 void Hub::finish(Connection& connection) {
   connection.pe = -1;
+  connection.same_process = false;
+  connection.process.reset();
   connection.forget_input();
   // The launcher's sockets stay: the program may initialise again, or start another that does.
   if (connection.expected_pe >= 0) return;
@@ -216,25 +274,29 @@ void Hub::lost(Connection& connection, const std::string& cause) {
 }
 
 void Hub::apply(const Loss& loss) {
-  if (loss.in_the_job)
-    membership_.lose(loss.pe, loss.cause);
-  else
-    membership_.retire(loss.pe);
+  if (!loss.in_the_job) return membership_.retire(loss.pe);
+  membership_.lose(loss.pe, loss.cause);
+  if (settings_.on_loss) settings_.on_loss(loss.pe, loss.cause);
 }
 
-void Hub::lose(int pe, const std::string& cause) {
+bool Hub::lose(int pe, const std::string& cause) {
   for (auto& connection : connections_) {
     if (connection->ended || (connection->pe != pe && connection->expected_pe != pe)) continue;
     read(*connection);  // its last words may be a goodbye
     if (!connection->ended) lost(*connection, cause);
   }
-  for (Loss& loss : losses_) {
+  bool in_the_job = false;
+  for (const Loss& loss : losses_) {
     if (loss.pe != pe) continue;
-    loss.cause = cause;
-    apply(loss);
+    in_the_job = in_the_job || loss.in_the_job;
+    if (loss.in_the_job)
+      membership_.lose(pe, cause);
+    else
+      membership_.retire(pe);
   }
   std::erase_if(losses_, [&](const Loss& loss) { return loss.pe == pe; });
   deliver_answers();  // into the queues, so that the owner's next poll() sees that there is something to write
+  return in_the_job;
 }
 
 void Hub::end_job(int pe, int status) {
@@ -259,7 +321,7 @@ void Hub::finish_ending() {
 }
 
 void Hub::close() {
-  listener_.reset();
+  listeners_.clear();
   const wire::SharedBytes frame = FrameWriter(FrameType::closed).share();
   for (auto& connection : connections_)
     if (connection->pe >= 0) connection->send(frame);

@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -29,16 +30,20 @@ struct HubSettings {
   /// How long the end of a socket of add_socket_of() is kept secret. Sockets of a dying process close before its parent
   /// can collect its status: the PEs that fail because of it must not be seen to end first.
   std::chrono::milliseconds loss_patience{0};
+  /// Stops listening when all PEs have joined: an id serves one job.
+  bool one_job = false;
   /// Called when a PE ends the job for all.
   std::function<void(int pe, int status)> on_exit;
+  /// Called when a PE is lost whose process the owner does not watch itself, or not yet; not after lose().
+  std::function<void(int pe, const std::string& cause)> on_loss;
 };
 
 class Hub {
  public:
   explicit Hub(HubSettings settings) : settings_(std::move(settings)), membership_(settings_.pes) {}
 
-  /// Accepts connections on this non-blocking socket.
-  void listen_on(UniqueFd listener) { listener_ = std::move(listener); }
+  /// Accepts connections on these non-blocking sockets.
+  void listen_on(std::vector<UniqueFd> listeners);
   /// A connected socket on which only `pe` may say hello, now, later, never or several times.
   void add_socket_of(int pe, UniqueFd socket);
 
@@ -48,8 +53,11 @@ class Hub {
   /// When turn() must be called even if nothing happens.
   [[nodiscard]] std::optional<Clock::time_point> next_deadline() const;
 
-  /// The owner knows that this PE's process has ended (its socket may still be held open by a child of it).
-  void lose(int pe, const std::string& cause);
+  /// The owner knows that this PE's process has ended (its socket may still be held open by a child of it). Returns
+  /// whether it was in the job then: it has not said goodbye.
+  bool lose(int pe, const std::string& cause);
+  /// The last start of this PE has failed (start_failed).
+  [[nodiscard]] bool start_has_failed(int pe) const { return failed_starts_.contains(pe); }
   /// Ends the job for all PEs, as if a PE had asked for it.
   void end_job(int pe, int status);
   /// Tells the PEs that the hub goes away. Then turn() it until idle(), or give up.
@@ -58,6 +66,10 @@ class Hub {
   [[nodiscard]] bool used() const { return used_; }  ///< a PE has joined at some time
   [[nodiscard]] bool present(int pe) const { return membership_.present(pe); }
   [[nodiscard]] bool idle() const;  ///< nothing left to deliver
+  [[nodiscard]] bool others_present(int pe) const { return membership_.anyone_present_but(pe); }
+  /// Of one job: all PEs have joined, and all have gone.
+  [[nodiscard]] bool over() const { return settings_.one_job && full_ && connections_.empty(); }
+  [[nodiscard]] std::size_t listeners() const { return listeners_.size(); }
 
  private:
   struct Loss {
@@ -72,11 +84,15 @@ class Hub {
     bool told_last = false;
   };
 
-  void accept_some();
+  void accept_some(int listener);
   void drop_oldest_stranger();
   void read(Connection& connection);
   void handle(Connection& connection, const wire::Frame& frame);
   void handle_hello(Connection& connection, const wire::Frame& frame);
+  void handle_start_failed(int pe, const wire::Frame& frame);
+  void watch_process(Connection& connection, const wire::Hello& hello);
+  void take_end_of_process(Connection& connection);
+  void tell_where_the_hub_is(Connection& newcomer);
   void goodbye(Connection& connection);
   void refuse(Connection& connection, const std::string& why);
   void finish(Connection& connection);
@@ -88,13 +104,15 @@ class Hub {
   [[nodiscard]] Connection* connection_of(int pe);
 
   HubSettings settings_;
-  UniqueFd listener_;
+  std::vector<PrivateFd> listeners_;
   Membership membership_;
   std::vector<std::unique_ptr<Connection>> connections_;
   std::vector<Loss> losses_;  // not yet told
   std::optional<Ending> ending_;
   std::optional<Clock::time_point> accept_again_at_;  // after the process ran out of descriptors
+  std::set<int> failed_starts_;
   bool used_ = false;
+  bool full_ = false;  // all have joined
 };
 
 }  // namespace causeway

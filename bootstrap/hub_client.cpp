@@ -1,5 +1,6 @@
 // See hub_client.hpp.
 #include <causeway/base/error.hpp>
+#include <causeway/bootstrap/flush_output.hpp>
 #include <causeway/bootstrap/hub_client.hpp>
 #include <causeway/bootstrap/random_bytes.hpp>
 #include <poll.h>
@@ -30,6 +31,7 @@ constexpr std::uint64_t any_size = std::numeric_limits<std::uint64_t>::max() / 2
 HubClient::HubClient(UniqueFd socket, wire::FrameCutter cutter, HubClientSettings settings)
     : settings_(std::move(settings)),
       socket_(std::move(socket)),
+      inherited_(settings_.inherited_socket),
       cutter_(std::move(cutter)),
       leave_(::eventfd(0, EFD_CLOEXEC)) {
   if (!leave_) fail_errno("cannot make an eventfd for the bootstrap");
@@ -55,6 +57,7 @@ void HubClient::say_hello() {
                     settings_.pes,
                     static_cast<std::uint32_t>(::getpid()),
                     host_hash(),
+                    pid_space_hash(),
                     {}};
   fill_random(hello.nonce);
   try {
@@ -101,7 +104,9 @@ std::vector<std::vector<std::byte>> HubClient::allgather(std::span<const std::by
   pending_.reset();
   if (!answer) fail_in_step(step, broken_);
   lock.unlock();
-  if (answer->type == FrameType::failed) fail_in_step(step, FrameReader(answer->body).text());
+  if (answer->type == FrameType::failed)  // (its text names the step)
+    fail(Status::internal, "PE {} of {} ({}): {}", settings_.pe, settings_.pes, settings_.where,
+         FrameReader(answer->body).text());
   return unpack(*answer, step);
 }
 
@@ -121,7 +126,7 @@ std::vector<std::vector<std::byte>> HubClient::unpack(const Frame& all, std::str
 }
 
 void HubClient::global_exit(int status) {
-  std::fflush(nullptr);  // the reader thread ends this process without flushing
+  flush_output();  // the reader thread ends this process without flushing
   try {
     send(FrameWriter(FrameType::exit).value(std::int32_t{status}).finish());
   } catch (const Error&) {
@@ -146,6 +151,47 @@ std::vector<int> HubClient::lost_pes() const {
   return lost_;
 }
 
+std::string HubClient::loss() const {
+  const std::lock_guard lock(mutex_);
+  return loss_;
+}
+
+void HubClient::on_departure(Told told) {
+  const std::lock_guard one_at_a_time(told_mutex_);
+  told_ = std::move(told);
+  if (!told_) return;
+  std::vector<int> lost, left;
+  bool hub_lost = false;
+  {
+    const std::lock_guard lock(mutex_);
+    lost = lost_, left = left_;
+    hub_lost = lost.empty() && !loss_.empty();
+  }
+  for (const int pe : left) told_(pe, false);
+  for (const int pe : lost) told_(pe, true);
+  if (hub_lost) told_(-1, true);
+}
+
+void HubClient::note_departure(int pe, bool lost, const std::string& cause) {
+  const std::lock_guard one_at_a_time(told_mutex_);
+  {
+    const std::lock_guard lock(mutex_);
+    if (lost && loss_.empty()) loss_ = cause;
+    std::vector<int>& list = lost ? lost_ : left_;
+    if (pe >= 0 && std::find(list.begin(), list.end(), pe) == list.end())
+      list.insert(std::upper_bound(list.begin(), list.end(), pe), pe);
+  }
+  if (told_) told_(pe, lost);
+}
+
+void HubClient::start_failed(const std::string& why) {
+  try {
+    const std::string_view text = std::string_view(why).substr(0, wire::cause_bytes_max);
+    send(FrameWriter(FrameType::start_failed).value(settings_.secret).text(text).finish());
+  } catch (const Error&) {  // nobody to tell
+  }
+}
+
 void HubClient::read_until_goodbye() {
   std::vector<std::byte> chunk(256 * 1024);
   std::optional<Clock::time_point> give_up_at;  // once this PE has said goodbye
@@ -162,8 +208,8 @@ bool HubClient::read_frames(std::span<std::byte> chunk) {
   const ssize_t got = ::recv(socket_.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
   if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return true;
   if (got <= 0) {
-    break_connection(got == 0 ? "the hub's process has ended or closed the connection"
-                              : "the connection to the hub broke: " + std::generic_category().message(errno));
+    lose_hub(got == 0 ? "it has ended, or closed the connection"
+                      : "the connection broke: " + std::generic_category().message(errno));
     return false;
   }
   try {
@@ -173,7 +219,7 @@ bool HubClient::read_frames(std::span<std::byte> chunk) {
       take_frame(std::move(*frame));
     }
   } catch (const Error& error) {
-    break_connection(fmt::format("the hub sent {}", error.what()));
+    lose_hub(fmt::format("it sent {}", error.what()));
     return false;
   }
   return true;
@@ -189,13 +235,18 @@ void HubClient::take_frame(Frame frame) {
     case FrameType::missing:
       return report_missing(reader.text());
     case FrameType::closed:
-      return break_connection("the process that served the job's hub has ended");
+      return lose_hub("it has ended");
     case FrameType::refused:
       return break_connection("the hub ended the connection: " + reader.text());
     case FrameType::lost: {
       const int pe = reader.value<std::int32_t>();
+      return note_departure(pe, true, fmt::format("PE {} has ended: {}", pe, reader.text()));
+    }
+    case FrameType::left:
+      return note_departure(reader.value<std::int32_t>(), false, {});
+    case FrameType::hub_in: {
       const std::lock_guard lock(mutex_);
-      lost_.insert(std::upper_bound(lost_.begin(), lost_.end(), pe), pe);
+      hub_pe_ = reader.value<std::int32_t>();
       return;
     }
     default: {
@@ -241,6 +292,23 @@ void HubClient::report_missing(const std::string& who) {
     settings_.options.report(text);
   else
     fmt::print(stderr, "{}\n", text);
+}
+
+void HubClient::lose_hub(const std::string& why) {
+  int pe = -1;
+  bool in_good_order = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!broken_.empty()) return;
+    pe = hub_pe_;
+    in_good_order = pe == settings_.pe || std::find(left_.begin(), left_.end(), pe) != left_.end();
+  }
+  const std::string text = pe >= 0 ? fmt::format("the process of PE {}, which served the job's hub: {}", pe, why)
+                           : settings_.where == "launcher" ? "the launcher: " + why
+                                                           : "the process that served the job's hub: " + why;
+  if (!in_good_order)
+    note_departure(pe, true, pe >= 0 ? fmt::format("PE {} has ended, and with it the job's hub", pe) : text);
+  break_connection(text);
 }
 
 void HubClient::break_connection(const std::string& why) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <causeway/base/unique_fd.hpp>
 #include <causeway/bootstrap/bootstrap.hpp>
+#include <causeway/bootstrap/fork_guard.hpp>
 #include <causeway/bootstrap/quiet_thread.hpp>
 #include <causeway/bootstrap/socket_io.hpp>
 #include <causeway/bootstrap/wire.hpp>
@@ -19,6 +20,7 @@ struct HubClientSettings {
   Secret secret{};
   std::optional<int> nodes;  ///< the launcher's --nodes
   std::string where;         ///< describe()
+  int inherited_socket = -1;  ///< what the connection is a copy of: forked children do not keep it either
   BootstrapOptions options;
   Clock::time_point deadline;  ///< for the hub's welcome
 };
@@ -37,6 +39,10 @@ class HubClient final : public Bootstrap {
   [[nodiscard]] std::string describe() const override { return settings_.where; }
   [[nodiscard]] int node_of(int pe) const override;
   [[nodiscard]] std::vector<int> lost_pes() const override;
+  [[nodiscard]] std::string loss() const override;
+  void on_departure(Told told) override;
+  void break_off(const std::string& why) override { break_connection(why); }
+  void start_failed(const std::string& why) override;
 
  private:
   struct Pending {
@@ -54,12 +60,15 @@ class HubClient final : public Bootstrap {
   [[nodiscard]] int reader_wait_ms() const;
   void report_missing(const std::string& who);
   void break_connection(const std::string& why);
+  void lose_hub(const std::string& why);
+  void note_departure(int pe, bool lost, const std::string& cause);
   void send(std::span<const std::byte> frame);
   [[noreturn]] void fail_in_step(std::string_view step, const std::string& why) const;
   [[nodiscard]] std::vector<std::vector<std::byte>> unpack(const wire::Frame& all, std::string_view step) const;
 
   HubClientSettings settings_;
-  UniqueFd socket_;
+  PrivateFd socket_;
+  NotInChildren inherited_;
   wire::FrameCutter cutter_;  // the reader thread's, once it runs
   UniqueFd leave_;            // eventfd: tells the reader thread that the goodbye was sent
 
@@ -69,7 +78,12 @@ class HubClient final : public Bootstrap {
   std::optional<Pending> pending_;  // guarded by mutex_, as are the following
   std::uint64_t sequence_ = 0;
   std::string broken_;
-  std::vector<int> lost_;
+  std::vector<int> lost_, left_;
+  std::string loss_;  // the first
+  int hub_pe_ = -1;   // in whose process the hub is
+
+  std::mutex told_mutex_;  // held while told_ is called; before mutex_ where both are
+  Told told_;
 
   std::optional<QuietThread> reader_;
 };

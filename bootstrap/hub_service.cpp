@@ -46,13 +46,20 @@ void HubService::add(std::unique_ptr<Hub> hub) {
   wake();
 }
 
-std::size_t HubService::close_unused() {
+std::size_t HubService::keep_unused(std::size_t count) {
   std::vector<std::unique_ptr<Hub>> closed;
   {
     const std::lock_guard lock(mutex_);
-    const auto used = std::partition(hubs_.begin(), hubs_.end(), [](const auto& hub) { return hub->used(); });
-    std::move(used, hubs_.end(), std::back_inserter(closed));
-    hubs_.erase(used, hubs_.end());
+    const auto is_unused = [](const auto& hub) { return !hub->others_present(-1); };
+    auto unused = static_cast<std::size_t>(std::count_if(hubs_.begin(), hubs_.end(), is_unused));
+    for (auto& hub : hubs_) {  // in the order they were made
+      if (unused <= count) break;
+      if (!is_unused(hub)) continue;
+      closed.push_back(std::move(hub));
+      --unused;
+    }
+    if (closed.empty()) return 0;
+    std::erase(hubs_, nullptr);
     ++generation_;
   }
   // The thread may be in poll() on the closed descriptors: wake it so that it looks at the new list.
@@ -103,6 +110,7 @@ void HubService::serve() {
       const std::size_t end = i + 1 < starts.size() ? starts[i + 1].second : set.size();
       starts[i].first->turn(std::span(set).subspan(starts[i].second, end - starts[i].second));
     }
+    std::erase_if(hubs_, [](const auto& hub) { return hub->over(); });
   }
 }
 

@@ -11,7 +11,7 @@
 
 namespace causeway {
 
-/// One thread, blocked in poll(), for all hubs: an id costs a listening socket and nothing else until a PE comes.
+/// One thread, blocked in poll(), for all hubs: an id costs its listening sockets and nothing else until a PE comes.
 /// Ends with the process: what is still to be delivered is delivered first (2 s at most).
 class HubService {
  public:
@@ -21,8 +21,8 @@ class HubService {
   HubService& operator=(const HubService&) = delete;
 
   void add(std::unique_ptr<Hub> hub);
-  /// Removes hubs that no PE has joined; returns how many.
-  std::size_t close_unused();
+  /// Removes the oldest hubs without a PE until no more than `count` are left; returns how many it removed.
+  std::size_t keep_unused(std::size_t count);
   [[nodiscard]] std::size_t size();
 
   /// The service of this process, made on first use. A forked child has no threads, so it gets its own.

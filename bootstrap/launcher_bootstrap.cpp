@@ -47,6 +47,20 @@ std::optional<LauncherEnvironment> read_launcher_environment() {
   return environment;
 }
 
+void tell_launcher_of_start(const std::string& failure) noexcept {
+  try {
+    const auto environment = read_launcher_environment();
+    if (!environment) return;
+    const auto secret = parse_job_id(environment->job);
+    struct stat what {};
+    if (!secret || ::fstat(environment->socket, &what) != 0 || !S_ISSOCK(what.st_mode)) return;
+    const std::string_view text = std::string_view(failure).substr(0, wire::cause_bytes_max);
+    send_all(environment->socket, wire::FrameWriter(wire::FrameType::start_failed).value(*secret).text(text).finish());
+  } catch (
+      const std::exception&) {  // what the environment says is wrong has been reported by whoever failed because of it
+  }
+}
+
 std::unique_ptr<Bootstrap> make_bootstrap_launcher(const LauncherEnvironment& environment,
                                                    const BootstrapOptions& options) {
   struct stat what {};
@@ -67,6 +81,7 @@ std::unique_ptr<Bootstrap> make_bootstrap_launcher(const LauncherEnvironment& en
   settings.pes = environment.pes;
   settings.nodes = environment.nodes;
   settings.where = "launcher";
+  settings.inherited_socket = environment.socket;
   settings.options = options;
   settings.deadline = Clock::now() + options.connect_timeout;
   const auto secret = parse_job_id(environment.job);

@@ -15,8 +15,15 @@ void Membership::resize(int pes) {
   broken_.clear();
 }
 
-bool Membership::anyone_present() const {
-  return std::any_of(members_.begin(), members_.end(), [](const Member& member) { return member.present; });
+bool Membership::anyone_present_but(int pe) const {
+  for (int other = 0; other < pes(); ++other)
+    if (other != pe && members_[static_cast<std::size_t>(other)].present) return true;
+  return false;
+}
+
+bool Membership::all_present() const {
+  return !members_.empty() &&
+         std::all_of(members_.begin(), members_.end(), [](const Member& member) { return member.present; });
 }
 
 bool Membership::present(int pe) const {
@@ -49,16 +56,36 @@ std::string Membership::join(int pe, int pes, std::uint32_t pid) {
   if (member.lost) return fmt::format("PE {} was in the job already and left it: {}", pe, member.cause);
   member.present = true;
   member.pid = pid;
+  member.why_left.clear();
   ++member.round;
   return {};
 }
 
-void Membership::leave(int pe) {
+void Membership::leave(int pe, const std::string& why) {
   Member& member = members_[static_cast<std::size_t>(pe)];
+  if (!member.present) return;
   member.present = false;
   member.gone_at = ++departures_;
+  member.why_left = why;
   member.contribution.reset();
+  Answer news{{}, wire::FrameWriter(wire::FrameType::left).value(std::int32_t{pe}).share()};
+  for (int other = 0; other < pes(); ++other) {
+    const Member& one = members_[static_cast<std::size_t>(other)];
+    if (one.present && one.round == member.round) news.to.push_back(other);
+  }
+  answers_.push_back(std::move(news));
   settle(member.round);
+}
+
+void Membership::fail_start(int pe, const std::string& why) {
+  if (pe >= pes()) return;
+  Member& member = members_[static_cast<std::size_t>(pe)];
+  if (member.present) return leave(pe, why);
+  if (member.lost || member.round > 0) return;
+  member.round = 1;
+  member.gone_at = ++departures_;
+  member.why_left = why;
+  settle_all();
 }
 
 void Membership::lose(int pe, const std::string& cause) {
@@ -70,7 +97,7 @@ void Membership::lose(int pe, const std::string& cause) {
   member.round = std::max(member.round, 1);
   member.cause = cause;
   member.contribution.reset();
-  Answer news{{}, wire::FrameWriter(wire::FrameType::lost).value(std::int32_t{pe}).share()};
+  Answer news{{}, wire::FrameWriter(wire::FrameType::lost).value(std::int32_t{pe}).text(cause).share()};
   for (int other = 0; other < pes(); ++other) {
     if (members_[static_cast<std::size_t>(other)].present) news.to.push_back(other);
   }
@@ -105,6 +132,7 @@ bool Membership::can_come(const Member& member, int round) const {
 std::string Membership::why_gone(int pe, int round) const {
   const Member& member = members_[static_cast<std::size_t>(pe)];
   if (member.lost) return member.cause;
+  if (!member.why_left.empty()) return member.why_left;
   if (member.round > round) return "it finished with this job and has begun the next";
   return "it finished in good order";
 }

@@ -33,8 +33,10 @@ class Membership {
 
   /// Returns why the PE is refused, empty when it has joined.
   [[nodiscard]] std::string join(int pe, int pes, std::uint32_t pid);
-  /// An orderly leave.
-  void leave(int pe);
+  /// An orderly leave; `why` if it is one after a failed start. Nothing if the PE is not present.
+  void leave(int pe, const std::string& why = {});
+  /// The start of a PE that has never joined has failed: counts as a stay that is over.
+  void fail_start(int pe, const std::string& why);
   /// Its connection ended without a goodbye, or it broke the protocol.
   void lose(int pe, const std::string& cause);
   /// A PE that is not in the job now can never join (again): its process has ended.
@@ -48,7 +50,8 @@ class Membership {
   [[nodiscard]] std::string missing(int asking_pe) const;
 
   [[nodiscard]] int pes() const { return static_cast<int>(members_.size()); }
-  [[nodiscard]] bool anyone_present() const;
+  [[nodiscard]] bool anyone_present_but(int pe) const;
+  [[nodiscard]] bool all_present() const;
   [[nodiscard]] bool present(int pe) const;
 
  private:
@@ -59,7 +62,8 @@ class Membership {
     std::uint64_t gone_at = 0;  // on departures_: whoever left first is the cause, others may have left because of it
     int round = 0;              // of the current or last stay; 0: never joined
     std::uint32_t pid = 0;
-    std::string cause;  // of the loss
+    std::string cause;     // of the loss
+    std::string why_left;  // of a leave that was not in good order
     std::optional<Contribution> contribution;
   };
 

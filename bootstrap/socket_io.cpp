@@ -31,32 +31,43 @@ void tune_stream(int socket) {
 
 namespace {
 
-std::optional<Listener> try_listen(int family, bool both_families) {
-  Listener listener{UniqueFd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)), 0};
-  if (!listener.socket) return std::nullopt;
-  if (family == AF_INET6) {
-    const int only_ipv6 = both_families ? 0 : 1;
-    if (::setsockopt(listener.socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &only_ipv6, sizeof only_ipv6) != 0)
-      return std::nullopt;
-  }
-  SocketAddress any = to_socket_address(Address{family, {}}, 0);
-  auto* const raw = reinterpret_cast<sockaddr*>(&any.storage);
-  if (::bind(listener.socket.get(), raw, any.length) != 0 || ::listen(listener.socket.get(), SOMAXCONN) != 0 ||
-      ::getsockname(listener.socket.get(), raw, &any.length) != 0)
-    return std::nullopt;
-  listener.port = ntohs(family == AF_INET6 ? reinterpret_cast<sockaddr_in6*>(raw)->sin6_port
-                                           : reinterpret_cast<sockaddr_in*>(raw)->sin_port);
-  return listener;
+/// A listening socket at this address; `port` 0: at a free port, which it then is. Empty, with errno set: not to be had.
+UniqueFd try_listen(const Address& address, std::uint16_t& port) {
+  UniqueFd socket(::socket(address.family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket) return {};
+  const int on = 1;
+  if (address.family == AF_INET6) (void)::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+  SocketAddress at = to_socket_address(address, port);
+  auto* const raw = reinterpret_cast<sockaddr*>(&at.storage);
+  if (::bind(socket.get(), raw, at.length) != 0 || ::listen(socket.get(), SOMAXCONN) != 0 ||
+      ::getsockname(socket.get(), raw, &at.length) != 0)
+    return {};
+  port = ntohs(address.family == AF_INET6 ? reinterpret_cast<sockaddr_in6*>(raw)->sin6_port
+                                          : reinterpret_cast<sockaddr_in*>(raw)->sin_port);
+  return socket;
 }
 
 }  // namespace
 
-Listener listen_anywhere(int family) {
-  std::optional<Listener> listener;
-  if (family != AF_INET) listener = try_listen(AF_INET6, family == AF_UNSPEC);
-  if (!listener && family != AF_INET6) listener = try_listen(AF_INET, false);
-  if (!listener) fail_errno("cannot listen for the PEs of a unique id");
-  return std::move(*listener);
+Listener listen_at(std::span<const Address> addresses) {
+  constexpr int tries = 100;  // another program may have the port that one address gave at another address
+  int cause = EADDRNOTAVAIL;
+  for (int turn = 0; turn < tries; ++turn) {
+    Listener listener;
+    bool taken = false;
+    for (const Address& address : addresses) {
+      UniqueFd socket = try_listen(address, listener.port);
+      if (!socket) cause = errno;
+      if (!socket && (cause == EMFILE || cause == ENFILE)) fail_errno("cannot listen for the PEs of a unique id");
+      taken = taken || (!socket && cause == EADDRINUSE);
+      if (!socket) continue;
+      listener.sockets.push_back(std::move(socket));
+      listener.addresses.push_back(address);
+    }
+    if (!taken && !listener.sockets.empty()) return listener;
+  }
+  errno = cause;
+  fail_errno("cannot listen for the PEs of a unique id");
 }
 
 void send_all(int socket, std::span<const std::byte> bytes) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace causeway {
 
@@ -20,13 +21,14 @@ using Clock = std::chrono::steady_clock;
 /// For TCP: small frames leave at once, and a host that vanished is noticed within half a minute. Nothing for others.
 void tune_stream(int socket);
 
-/// Listens on a free port of every address: of both families where the host has IPv6, else of IPv4 alone.
-/// `family` is AF_UNSPEC, AF_INET or AF_INET6.
+/// Listens at these addresses and no other, at one port that is free at all of them. An address that cannot be had is
+/// left out of `addresses`. Throws Error when none is left.
 struct Listener {
-  UniqueFd socket;
+  std::vector<UniqueFd> sockets;
+  std::vector<Address> addresses;
   std::uint16_t port = 0;
 };
-[[nodiscard]] Listener listen_anywhere(int family);
+[[nodiscard]] Listener listen_at(std::span<const Address> addresses);
 
 /// Sends all bytes, waiting as long as it takes. Throws Error when the connection is gone.
 void send_all(int socket, std::span<const std::byte> bytes);

@@ -1,5 +1,6 @@
 // See threads.hpp.
 #include <causeway/base/error.hpp>
+#include <causeway/bootstrap/flush_output.hpp>
 #include <causeway/bootstrap/threads.hpp>
 #include <unistd.h>
 
@@ -60,7 +61,7 @@ class ThreadsBootstrap : public Bootstrap {
     return meeting_->allgather(pe_, mine, step);
   }
   void global_exit(int status) override {
-    std::fflush(nullptr);
+    flush_output();
     _exit(status & 0xff);
   }
   [[nodiscard]] std::string describe() const override { return "threads of one process"; }

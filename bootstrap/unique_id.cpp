@@ -11,8 +11,6 @@
 namespace causeway {
 
 UniqueId create_unique_id(const UniqueIdOptions& options) {
-  const std::vector<Address> addresses = list_addresses(options);
-  const int family = options.family.empty() ? AF_UNSPEC : options.family == "AF_INET6" ? AF_INET6 : AF_INET;
 
   UniqueId id{};
   id.format = UniqueId::current_format;
@@ -20,19 +18,31 @@ UniqueId create_unique_id(const UniqueIdOptions& options) {
   id.maker_host = host_hash();
   fill_random(id.hub_name);
   fill_random(id.secret);
-  pack_addresses(addresses, id);
 
   HubSettings settings;
   settings.secret = id.secret;
   settings.name = id.hub_name;
-  auto hub = std::make_unique<Hub>(std::move(settings));
-  Listener listener = listen_anywhere(family);
+  settings.one_job = !options.serves_on;
+  HubService& service = HubService::of_this_process();
+  // What nobody uses goes: programs make an id on every PE and use one PE's.
+  service.keep_unused(unused_ids_max - 1);
+  // Of the addresses only those that the id has room for.
+  pack_addresses(list_addresses(options), id);
+  Listener listener;
+  try {
+    listener = listen_at(unpack_addresses(id));
+  } catch (const Error&) {  // perhaps this process may have no more descriptors
+    if (service.keep_unused(unused_ids_max / 8) == 0) throw;
+    listener = listen_at(unpack_addresses(id));
+  }
+  pack_addresses(listener.addresses, id);
   id.port = listener.port;
-  hub->listen_on(std::move(listener.socket));
-  HubService::of_this_process().add(std::move(hub));
+  auto hub = std::make_unique<Hub>(std::move(settings));
+  hub->listen_on(std::move(listener.sockets));
+  service.add(std::move(hub));
   return id;
 }
 
-std::size_t close_unused_hubs() { return HubService::of_this_process().close_unused(); }
+std::size_t close_unused_hubs() { return HubService::of_this_process().keep_unused(0); }
 
 }  // namespace causeway

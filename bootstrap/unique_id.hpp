@@ -17,7 +17,7 @@ struct UniqueId {
 
   std::uint8_t format;         ///< current_format; anything else was not made by create_unique_id
   std::uint8_t address_bytes;  ///< used part of `addresses`
-  std::uint16_t port;          ///< where the hub listens, on every address
+  std::uint16_t port;          ///< where the hub listens, at these addresses
   std::uint32_t maker_pid;     ///< for error texts
   std::uint32_t maker_host;    ///< host_hash() of the maker: a PE on that host tries the loopback address first
   HubName hub_name;            ///< random; the hub greets with it, so that a PE tells it from a stranger's service
@@ -33,11 +33,16 @@ struct UniqueIdOptions {
   std::string interface_names;
   /// NVSHMEM_BOOTSTRAP_UID_SOCK_FAMILY: "AF_INET" or "AF_INET6". Empty: both.
   std::string family;
+  /// The hub goes on listening when all PEs have joined, and serves a job after the other (for tests).
+  bool serves_on = false;
 };
 
 /// Makes an id and starts listening for the PEs that will be given it. Takes well under a millisecond, because programs
 /// call it on every PE and use one PE's id. The maker need not be a PE of the job, but must live while the job does.
-/// Any number of ids may be made in a process. Throws Error on malformed options and when no socket can be made.
+/// An id serves one job: the hub listens until all PEs have joined, and goes when all have left. Of ids with which
+/// nobody is in a job now, a process keeps the last unused_ids_max. Throws Error on malformed options and when no socket
+/// can be made.
+inline constexpr std::size_t unused_ids_max = 32;
 [[nodiscard]] UniqueId create_unique_id(const UniqueIdOptions& options = {});
 
 /// Closes the hubs of this process that no PE has joined; their ids become useless. Returns how many it closed.

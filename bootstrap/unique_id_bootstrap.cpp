@@ -21,14 +21,14 @@ std::unique_ptr<Bootstrap> make_bootstrap_unique_id(const UniqueId& id, int pe, 
   settings.secret = id.secret;
   settings.options = options;
   settings.deadline = Clock::now() + options.connect_timeout;
+  Dialed dialed;
   try {
-    Dialed dialed = dial(id, settings.deadline);
-    settings.where = "unique id at " + dialed.address;
-    return std::make_unique<HubClient>(std::move(dialed.socket), std::move(dialed.cutter), std::move(settings));
+    dialed = dial(id, settings.deadline);
   } catch (const Error& error) {
-    if (!settings.where.empty()) throw;
     throw Error(error.status(), fmt::format("PE {} of {} cannot join the job: {}", pe, pes, error.what()));
   }
+  settings.where = "unique id at " + dialed.address;
+  return std::make_unique<HubClient>(std::move(dialed.socket), std::move(dialed.cutter), std::move(settings));
 }
 
 }  // namespace causeway

@@ -1,13 +1,15 @@
 // The frames that a hub and its PEs exchange, and how their fields are written and read.
 //
 //   hub to PE: greeting(format, hub name)      network only: a PE sends its secret to no one who does not know the name
-//   PE to hub: hello(format, secret, pe, pes, pid, host, nonce)
+//   PE to hub: hello(format, secret, pe, pes, pid, host, pid space, nonce)
 //   hub to PE: welcome(nonce) or refused(text)
 //   PE to hub: gather(sequence, step, bytes)   answered by all(pes blocks of bytes) or failed(text)
 //   PE to hub: who()                           answered by missing(text)
 //   PE to hub: exit(status)                    every PE gets exit(pe, status)
+//   PE to hub: start_failed(secret, text)      its nvshmem_init has failed; an empty text: a later one has not. The
+//                                              launcher takes it before a hello, too
 //   PE to hub: goodbye()                       answered by goodbye(), the last frame of a stay
-//   hub to PE: lost(pe), closed()
+//   hub to PE: lost(pe, cause), left(pe), hub_in(pe) (whose process the hub is in), closed()
 //
 // Both ends run the same build on hosts of the same byte order (checked by the magic number).
 #pragma once
@@ -32,10 +34,12 @@ using Bytes = std::vector<std::byte>;
 using SharedBytes = std::shared_ptr<const Bytes>;
 
 inline constexpr std::uint32_t magic = 0x43575931;  // "CWY1"
-inline constexpr std::uint32_t format = 1;
+inline constexpr std::uint32_t format = 2;
 inline constexpr std::size_t step_bytes_max = 200;
 /// What a hub accepts: small frames from a stranger, a gather from a PE it knows.
 inline constexpr std::size_t hello_bytes_max = 256;
+/// The same on a launcher's socket, whose other end only its PE has: a hello or start_failed.
+inline constexpr std::size_t cause_bytes_max = 1500, launcher_hello_bytes_max = cause_bytes_max + 256;
 inline constexpr std::size_t gather_bytes_max = (std::size_t{16} << 20) + step_bytes_max + 64;
 
 enum class FrameType : std::uint32_t {
@@ -51,7 +55,10 @@ enum class FrameType : std::uint32_t {
   exit,
   goodbye,
   lost,
-  closed
+  closed,
+  left,
+  hub_in,
+  start_failed
 };
 
 struct FrameHeader {
@@ -76,9 +83,10 @@ struct Hello {
   Secret secret;
   std::int32_t pe, pes;
   std::uint32_t pid, host;
+  std::uint32_t pid_space;  ///< pid_space_hash(): where equal, `pid` means the same process
   Nonce nonce;
 };
-static_assert(sizeof(Hello) == 44);
+static_assert(sizeof(Hello) == 48);
 
 struct Greeting {
   std::uint32_t format;

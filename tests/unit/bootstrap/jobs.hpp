@@ -37,7 +37,8 @@ class Transport {
 
 class UniqueIdTransport final : public Transport {
  public:
-  explicit UniqueIdTransport(int pes) : pes_(pes), id(create_unique_id()) {}
+  /// The hub serves on, for strangers and for rounds of joining.
+  explicit UniqueIdTransport(int pes) : pes_(pes), id(create_unique_id({"", "", true})) {}
   std::unique_ptr<Bootstrap> join(int pe, const BootstrapOptions& options) override {
     return make_bootstrap_unique_id(id, pe, pes_, options);
   }
@@ -117,14 +118,14 @@ class RawPeer {
   }
   void send(std::span<const std::byte> bytes) { send_all(socket_.get(), bytes); }
   void hello(const UniqueId& id, int pe, int pes) {
-    wire::Hello hello{wire::format, id.secret, pe, pes, 1, 2, {}};
+    wire::Hello hello{wire::format, id.secret, pe, pes, 1, 2, 0, {}};
     send(wire::FrameWriter(wire::FrameType::hello).value(hello).finish());
   }
-  /// The next frame that is not the greeting.
+  /// The next frame that is not the greeting, nor where the hub is.
   wire::Frame receive() {
     for (;;) {
       wire::Frame frame = receive_frame(socket_.get(), cutter_, std::uint64_t{1} << 30, Clock::now() + 60s);
-      if (frame.type != wire::FrameType::greeting) return frame;
+      if (frame.type != wire::FrameType::greeting && frame.type != wire::FrameType::hub_in) return frame;
     }
   }
   std::string refusal() {

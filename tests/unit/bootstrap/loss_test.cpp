@@ -1,7 +1,14 @@
 // A PE that dies, leaves, stays away or does something else: the others are told which and where.
 #include "jobs.hpp"
 
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <mutex>
+#include <utility>
 
 namespace causeway::test {
 namespace {
@@ -64,11 +71,87 @@ TEST(LossInTheLauncher, AProcessThatEndsWithoutJoiningIsNamed) {
 TEST(LossInTheLauncher, AProgramThatDiedInTheMiddleIsNotMistakenForTheNextOne) {
   LauncherTransport transport(2);
   // A first program on PE 1's socket joins and dies; its parent keeps the socket and starts a second program.
-  wire::Hello hello{wire::format, *parse_job_id(transport.environments[1].job), 1, 2, 11, 12, {}};
+  wire::Hello hello{wire::format, *parse_job_id(transport.environments[1].job), 1, 2, 11, 12, 0, {}};
   send_all(transport.sockets[1].get(), wire::FrameWriter(wire::FrameType::hello).value(hello).finish());
   const auto zero = transport.join(0, patient());
   expect_contains(error_of([&] { (void)transport.join(1, patient()); }), {"PE 1", "second hello"});
   expect_contains(error_of([&] { zero->barrier("start"); }), {"PE 1 left the job"});
+}
+
+TEST(LossOverTheNetwork, WhoeverAsksIsToldOfDepartures) {
+  UniqueIdTransport transport(3);
+  std::mutex mutex;
+  std::vector<std::pair<int, bool>> early, late;
+  const auto keep_in = [&](std::vector<std::pair<int, bool>>& list) {
+    return [&](int pe, bool lost) {
+      const std::lock_guard lock(mutex);
+      list.emplace_back(pe, lost);
+    };
+  };
+  auto zero = transport.join(0, patient()), one = transport.join(1, patient());
+  zero->on_departure(keep_in(early));
+  RawPeer peer(transport.id.port);
+  peer.hello(transport.id, 2, 3);
+  EXPECT_EQ(peer.receive().type, wire::FrameType::welcome);
+  EXPECT_EQ(zero->loss(), "");
+  peer.close();
+  const auto limit = Clock::now() + 60s;
+  while (zero->loss().empty() && Clock::now() < limit) std::this_thread::sleep_for(1ms);
+  expect_contains(zero->loss(), {"PE 2 has ended: its connection "});
+  one.reset();
+  expect_contains(error_of([&] { zero->barrier("later"); }), {"PE 2"});
+  while (Clock::now() < limit) {
+    const std::lock_guard lock(mutex);
+    if (early.size() == 2) break;
+  }
+  zero->on_departure(keep_in(late));  // (what was before is told at once)
+  const std::lock_guard lock(mutex);
+  EXPECT_EQ(early, (std::vector<std::pair<int, bool>>{{2, true}, {1, false}}));
+  EXPECT_EQ(late, (std::vector<std::pair<int, bool>>{{1, false}, {2, true}}));
+}
+
+TEST_P(Loss, AFailedStartIsTheCause) {
+  const auto transport = make_transport(GetParam(), 2);
+  on_every_pe(2, [&](int pe) {
+    const auto bootstrap = transport->join(pe, patient());
+    bootstrap->barrier("all are here");
+    if (pe == 1) return bootstrap->start_failed("no memory");
+    expect_contains(error_of([&] { bootstrap->barrier("start"); }),
+                    {"PE 1 left the job during step 'start': its nvshmem_init failed: no memory"});
+    EXPECT_EQ(bootstrap->loss(), "");
+  });
+}
+
+TEST_P(Loss, ABootstrapCanBeBrokenOff) {
+  const auto transport = make_transport(GetParam(), 2);
+  const auto zero = transport->join(0, patient());
+  std::thread other([&] { zero->break_off("for a reason"); });
+  for (const char* step : {"first", "second"})
+    expect_contains(error_of([&] { zero->barrier(step); }), {"for a reason"});
+  other.join();
+}
+
+TEST_P(Loss, AProcessThatDiesWhileAChildHoldsItsSocketIsLost) {
+  // The PE is a process whose child keeps all that close-on-exec and fork leave it: the number of the socket itself.
+  const auto transport = make_transport(GetParam(), 2);
+  const auto zero = transport->join(0, patient());
+  int life[2];
+  ASSERT_EQ(::pipe2(life, O_CLOEXEC), 0);
+  const pid_t pe = ::fork();
+  if (pe == 0) {
+    ::close(life[1]);
+    const auto one = transport->join(1, patient());
+    if (::syscall(SYS_fork) == 0) {  // (no handlers run: the child has the socket)
+      char nothing;
+      (void)!::read(life[0], &nothing, 1);
+      ::_exit(0);
+    }
+    ::kill(::getpid(), SIGKILL);
+  }
+  ::close(life[0]);
+  expect_contains(error_of([&] { zero->barrier("work"); }), {"PE 1 left the job during step 'work'", "process ended"});
+  ::close(life[1]);
+  ::waitpid(pe, nullptr, 0);
 }
 
 TEST_P(Loss, AnOrderlyLeaveEndsAGatherToo) {
@@ -142,14 +225,15 @@ TEST_P(Loss, AGatherThatTakesLongNamesTheMissingAndGoesOn) {
 
 TEST(LossOverTheNetwork, AHubThatGoesAwayIsNamed) {
   // The hub's process is played by a listener that welcomes and hangs up.
-  Listener listener = listen_anywhere(AF_INET);
+  const Address loopback{AF_INET, {std::byte{127}, std::byte{0}, std::byte{0}, std::byte{1}}};
+  Listener listener = listen_at(std::span(&loopback, 1));
   UniqueId id = create_unique_id();
   id.port = listener.port;
   std::thread hub([&] {
     for (;;) {
-      pollfd wait{listener.socket.get(), POLLIN, 0};
+      pollfd wait{listener.sockets[0].get(), POLLIN, 0};
       if (::poll(&wait, 1, 10'000) != 1) return;
-      UniqueFd socket(::accept(listener.socket.get(), nullptr, nullptr));
+      UniqueFd socket(::accept(listener.sockets[0].get(), nullptr, nullptr));
       send_all(socket.get(),
                wire::FrameWriter(wire::FrameType::greeting).value(wire::Greeting{wire::format, id.hub_name}).finish());
       wire::FrameCutter cutter;

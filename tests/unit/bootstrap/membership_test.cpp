@@ -21,6 +21,13 @@ std::string text_of(const Answer& answer) {
   return wire::FrameReader(std::span(*answer.frame).subspan(sizeof(wire::FrameHeader))).text();
 }
 
+/// What has become due, but for the news of departures.
+std::vector<Answer> answers_of(Membership& membership) {
+  std::vector<Answer> answers = membership.take_answers();
+  std::erase_if(answers, [](const Answer& answer) { return type_of(answer) == FrameType::left; });
+  return answers;
+}
+
 void join_all(Membership& membership, int pes) {
   for (int pe = 0; pe < pes; ++pe) ASSERT_EQ(membership.join(pe, pes, 1), "");
 }
@@ -33,10 +40,10 @@ TEST(Membership, AGatherIsAnsweredOnceWhenTheLastHasCome) {
     std::vector<int> order{0, 1, 2, 3, 4};
     std::shuffle(order.begin(), order.end(), random);
     for (const int pe : order) {
-      EXPECT_TRUE(membership.take_answers().empty());
+      EXPECT_TRUE(answers_of(membership).empty());
       EXPECT_TRUE(membership.contribute(pe, {turn, "step", wire::Bytes(static_cast<std::size_t>(pe))}));
     }
-    const auto answers = membership.take_answers();
+    const auto answers = answers_of(membership);
     ASSERT_EQ(answers.size(), 1u);
     EXPECT_EQ(type_of(answers[0]), FrameType::all);
     EXPECT_EQ(answers[0].to, (std::vector{0, 1, 2, 3, 4}));
@@ -56,12 +63,12 @@ TEST(Membership, APeOfTheNextRoundDoesNotEndTheGatherOfThisOne) {
   membership.leave(0);
   ASSERT_EQ(membership.join(0, 2, 1), "");
   ASSERT_TRUE(membership.contribute(0, {0, "second round", {}}));
-  EXPECT_TRUE(membership.take_answers().empty());  // PE 1 is still in the first
+  EXPECT_TRUE(answers_of(membership).empty());  // PE 1 is still in the first
   membership.leave(1);
-  EXPECT_TRUE(membership.take_answers().empty());
+  EXPECT_TRUE(answers_of(membership).empty());
   ASSERT_EQ(membership.join(1, 2, 1), "");
   ASSERT_TRUE(membership.contribute(1, {0, "second round", {}}));
-  const auto answers = membership.take_answers();
+  const auto answers = answers_of(membership);
   ASSERT_EQ(answers.size(), 1u);
   EXPECT_EQ(type_of(answers[0]), FrameType::all);
 }
@@ -72,11 +79,40 @@ TEST(Membership, APeThatWaitsForOneThatHasGoneOnIsTold) {
   membership.leave(0);
   ASSERT_EQ(membership.join(0, 2, 1), "");
   ASSERT_TRUE(membership.contribute(1, {0, "first round", {}}));
-  const auto answers = membership.take_answers();
+  const auto answers = answers_of(membership);
   ASSERT_EQ(answers.size(), 1u);
   EXPECT_EQ(answers[0].to, std::vector{1});
   EXPECT_EQ(text_of(answers[0]),
             "PE 0 left the job during step 'first round': it finished with this job and has begun the next");
+}
+
+TEST(Membership, ADepartureIsToldToThoseOfItsRound) {
+  Membership membership;
+  join_all(membership, 4);
+  membership.leave(1);
+  ASSERT_EQ(membership.join(1, 4, 1), "");
+  (void)membership.take_answers();
+  membership.leave(2);
+  const auto answers = membership.take_answers();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(type_of(answers[0]), FrameType::left);
+  EXPECT_EQ(answers[0].to, (std::vector{0, 3}));  // not PE 1, which is in the second round
+}
+
+TEST(Membership, AStartThatFailedCountsAsAStayThatIsOver) {
+  Membership membership(2);
+  ASSERT_EQ(membership.join(0, 2, 1), "");
+  ASSERT_TRUE(membership.contribute(0, {0, "start", {}}));
+  membership.fail_start(1, "its nvshmem_init failed: no memory");
+  const auto answers = answers_of(membership);
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(text_of(answers[0]), "PE 1 left the job during step 'start': its nvshmem_init failed: no memory");
+  membership.leave(0);
+  for (const int pe : {0, 1}) {  // both try again
+    ASSERT_EQ(membership.join(pe, 2, 1), "");
+    ASSERT_TRUE(membership.contribute(pe, {0, "start", {}}));
+  }
+  EXPECT_EQ(type_of(answers_of(membership).back()), FrameType::all);
 }
 
 TEST(Membership, WhoeverLeftFirstIsNamed) {
@@ -86,8 +122,7 @@ TEST(Membership, WhoeverLeftFirstIsNamed) {
   membership.leave(0);
   membership.lose(1, "it died");
   ASSERT_TRUE(membership.contribute(3, {0, "step", {}}));
-  EXPECT_EQ(text_of(membership.take_answers().back()),
-            "PE 2 left the job during step 'step': it finished in good order");
+  EXPECT_EQ(text_of(answers_of(membership).back()), "PE 2 left the job during step 'step': it finished in good order");
 }
 
 TEST(Membership, ALossIsTemporaryOnlyWhenAllAreGone) {
@@ -108,7 +143,7 @@ TEST(Membership, AProcessThatHasEndedIsMissedInTheNextJob) {
   membership.retire(1);
   ASSERT_EQ(membership.join(0, 2, 1), "");
   ASSERT_TRUE(membership.contribute(0, {0, "step", {}}));
-  const auto answers = membership.take_answers();
+  const auto answers = answers_of(membership);
   ASSERT_EQ(answers.size(), 1u);
   EXPECT_NE(text_of(answers[0]).find("PE 1"), std::string::npos) << text_of(answers[0]);
 }

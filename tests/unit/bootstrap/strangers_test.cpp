@@ -123,9 +123,9 @@ TEST(Strangers, SilenceIsEndedAfterATime) {
   HubSettings settings;
   fill_random(settings.secret);
   settings.hello_timeout = 100ms;
-  Listener listener = listen_anywhere(AF_UNSPEC);
+  Listener listener = listen_at(list_addresses({}));
   auto hub = std::make_unique<Hub>(settings);
-  hub->listen_on(std::move(listener.socket));
+  hub->listen_on(std::move(listener.sockets));
   HubService::of_this_process().add(std::move(hub));
   RawPeer silent(listener.port);
   EXPECT_NE(silent.refusal().find("no hello came in time"), std::string::npos);
@@ -137,9 +137,9 @@ TEST(Strangers, ACrowdDoesNotKeepPesOut) {
   fill_random(settings.secret);
   fill_random(settings.name);
   settings.strangers_max = 8;
-  Listener listener = listen_anywhere(AF_UNSPEC);
+  Listener listener = listen_at(list_addresses({}));
   auto hub = std::make_unique<Hub>(settings);
-  hub->listen_on(std::move(listener.socket));
+  hub->listen_on(std::move(listener.sockets));
   HubService::of_this_process().add(std::move(hub));
   std::vector<std::unique_ptr<RawPeer>> crowd;
   for (int i = 0; i < 40; ++i) crowd.push_back(std::make_unique<RawPeer>(listener.port));

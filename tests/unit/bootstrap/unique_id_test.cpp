@@ -3,34 +3,89 @@
 
 #include <causeway/bootstrap/addresses.hpp>
 
+#include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <random>
 #include <set>
 
 namespace causeway::test {
 namespace {
 
-TEST(UniqueIds, AThousandAreAllDifferent) {
+TEST(UniqueIds, AThousandAreAllDifferentAndTheLastOnesWork) {
   (void)close_unused_hubs();
   std::set<std::vector<std::byte>> secrets;
   std::set<std::uint16_t> ports;
   std::vector<UniqueId> ids;
-  // In lots of 250: each costs a descriptor.
-  for (int lot = 0; lot < 4; ++lot) {
-    ports.clear();
-    for (int i = 0; i < 250; ++i) {
-      const UniqueId id = create_unique_id();
+  for (int i = 0; i < 1000; ++i) {
+    const UniqueId id = create_unique_id();
+    if (i >= 1000 - int(unused_ids_max)) {
       EXPECT_TRUE(ports.insert(id.port).second);
-      EXPECT_TRUE(secrets.insert({id.secret.begin(), id.secret.end()}).second);
-      ids.push_back(id);
     }
-    if (lot == 3) break;
-    EXPECT_EQ(close_unused_hubs(), 250u);
+    EXPECT_TRUE(secrets.insert({id.secret.begin(), id.secret.end()}).second);
+    ids.push_back(id);
   }
-  // The last ones work, each with its own hub.
-  for (const std::size_t which : {ids.size() - 250, ids.size() - 1})
+  for (const std::size_t which : {ids.size() - unused_ids_max, ids.size() - 1})
     on_every_pe(2, [&](int pe) { make_bootstrap_unique_id(ids[which], pe, 2, patient())->barrier("meet"); });
-  EXPECT_EQ(close_unused_hubs(), 248u);
+  const auto limit = Clock::now() + 60s;  // (used ones go by themselves)
+  while (HubService::of_this_process().size() > unused_ids_max - 2 && Clock::now() < limit)
+    std::this_thread::sleep_for(1ms);
+  EXPECT_EQ(close_unused_hubs(), unused_ids_max - 2);
+}
+
+/// Can somebody connect to the id's port at this address?
+bool listens(const Address& address, std::uint16_t port) {
+  const UniqueFd socket(::socket(address.family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const SocketAddress to = to_socket_address(address, port);
+  return ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to.storage), to.length) == 0;
+}
+
+std::size_t open_descriptors() {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) count += !entry.path().empty();
+  return count;
+}
+
+TEST(UniqueIds, TheHubListensAtTheIdsAddressesAlone) {
+  const std::vector<Address> all = list_addresses({});
+  for (const UniqueIdOptions& options : {UniqueIdOptions{"=lo", "", false}, UniqueIdOptions{"", "AF_INET", false}}) {
+    const UniqueId id = create_unique_id(options);
+    const std::vector<Address> chosen = unpack_addresses(id);
+    for (const Address& address : all)
+      EXPECT_EQ(listens(address, id.port), std::find(chosen.begin(), chosen.end(), address) != chosen.end())
+          << to_text(address, id.port);
+  }
+}
+
+TEST(UniqueIds, TheHubStopsListeningWhenAllAreThereAndGoesWhenAllHaveLeft) {
+  (void)close_unused_hubs();
+  const UniqueId id = create_unique_id();
+  const Address first = unpack_addresses(id).back();
+  EXPECT_TRUE(listens(first, id.port));
+  on_every_pe(2, [&](int pe) {
+    const auto bootstrap = make_bootstrap_unique_id(id, pe, 2, patient());
+    bootstrap->barrier("all are here");
+    EXPECT_FALSE(listens(first, id.port));
+    bootstrap->barrier("end");
+  });
+  const auto limit = Clock::now() + 60s;
+  while (HubService::of_this_process().size() > 0 && Clock::now() < limit) std::this_thread::sleep_for(1ms);
+  EXPECT_EQ(HubService::of_this_process().size(), 0u);
+  const std::string error = error_of([&] { (void)make_bootstrap_unique_id(id, 0, 2, patient()); });
+  EXPECT_NE(error.find("it serves one job"), std::string::npos) << error;
+  EXPECT_EQ(error.find("cannot join the job", error.find("cannot join the job") + 1), std::string::npos) << error;
+}
+
+TEST(UniqueIds, JobsOneAfterTheOtherLeaveNothingOpen) {
+  std::size_t before = 0;
+  for (int job = 0; job < 200; ++job) {
+    const UniqueId id = create_unique_id();
+    on_every_pe(2, [&](int pe) { make_bootstrap_unique_id(id, pe, 2, patient())->barrier("meet"); });
+    const auto limit = Clock::now() + 60s;
+    while (HubService::of_this_process().size() > 0 && Clock::now() < limit) std::this_thread::yield();
+    if (job == 0) before = open_descriptors();
+  }
+  EXPECT_EQ(open_descriptors(), before);
 }
 
 TEST(UniqueIds, TheMakerNeedNotBeAMember) {
@@ -50,17 +105,17 @@ TEST(UniqueIds, OneThatNobodyMadeIsRefused) {
 }
 
 TEST(UniqueIds, AFamilyCanBeAskedFor) {
-  const UniqueId id = create_unique_id({"", "AF_INET"});
+  const UniqueId id = create_unique_id({"", "AF_INET", false});
   for (const Address& address : unpack_addresses(id)) EXPECT_EQ(address.family, AF_INET);
   on_every_pe(2, [&](int pe) { make_bootstrap_unique_id(id, pe, 2, patient())->barrier("meet"); });
-  const std::string error = error_of([] { (void)create_unique_id({"", "ipv4"}); });
+  const std::string error = error_of([] { (void)create_unique_id({"", "ipv4", false}); });
   EXPECT_NE(error.find("NVSHMEM_BOOTSTRAP_UID_SOCK_FAMILY=ipv4"), std::string::npos) << error;
   EXPECT_NE(error.find("AF_INET6"), std::string::npos) << error;
 }
 
 TEST(UniqueIds, InterfacesCanBeAskedFor) {
-  for (const Address& address : list_addresses({"=lo", ""})) EXPECT_TRUE(address.is_loopback());
-  const std::string error = error_of([] { (void)create_unique_id({"nosuch", ""}); });
+  for (const Address& address : list_addresses({"=lo", "", false})) EXPECT_TRUE(address.is_loopback());
+  const std::string error = error_of([] { (void)create_unique_id({"nosuch", "", false}); });
   EXPECT_NE(error.find("NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME='nosuch'"), std::string::npos) << error;
 
   EXPECT_TRUE(interface_matches("", "eth0"));
