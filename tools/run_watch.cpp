@@ -18,6 +18,7 @@ constexpr auto orphan_patience = 200ms;       // for helpers of the PEs to end b
 constexpr auto orphan_term_patience = 200ms;  // and from SIGTERM to SIGKILL
 constexpr auto drain_patience = 500ms;        // for a slow reader of our output once the job has failed
 constexpr auto loss_patience = 300ms;         // from the end of a PE's socket to its collected death
+constexpr auto word_patience = 300ms;         // for PEs to say what they wait for when one has left without a word
 constexpr int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
 std::string signal_text(int signal) {
@@ -43,6 +44,7 @@ JobWatch::JobWatch(const RunOptions& options, const Secret& secret, pid_t spared
             say(fmt::format("PE {} ended the job with status {} (nvshmem_global_exit)", pe, status & 0xff));
           begin_end(status & 0xff, exit_patience);
         };
+        settings.on_loss = [this](int pe, const std::string& cause) { take_loss(pe, cause); };
         return settings;
       }()) {
   ::signal(SIGCHLD, SIG_DFL);  // a caller that ignores it would leave no ends of PEs to see
@@ -184,16 +186,32 @@ void JobWatch::reap() {
 void JobWatch::take_death(const Death& death) {
   const bool killed = WIFSIGNALED(death.status);
   const int code = killed ? 128 + WTERMSIG(death.status) : WEXITSTATUS(death.status);
-  hub_.lose(death.pe, killed ? "it died by " + signal_text(WTERMSIG(death.status))
-                             : fmt::format("it exited with status {} without finalizing", code));
-  if (code == 0 || ending_) return;
+  const bool was_in_the_job =
+      hub_.lose(death.pe, killed ? "it died by " + signal_text(WTERMSIG(death.status))
+                                 : fmt::format("it exited with status {} without finalizing", code));
+  if (ending_) return;
   const char* const ending = anyone_alive() ? "; ending the job" : "";
+  if (code == 0) {
+    const char* const wrong = was_in_the_job                    ? "without nvshmem_finalize"
+                              : hub_.start_has_failed(death.pe) ? "though its nvshmem_init had failed"
+                                                                : nullptr;
+    if (wrong == nullptr) return;
+    say(fmt::format("PE {} exited with status 0 {}{}", death.pe, wrong, ending));
+    return begin_end(1, word_patience);
+  }
   if (killed)
     say(fmt::format("PE {} (pid {}) died: {}{}{}", death.pe, death.pid, signal_text(WTERMSIG(death.status)),
                     WCOREDUMP(death.status) ? ", core dumped" : "", ending));
   else if (anyone_alive())
     say(fmt::format("PE {} exited with status {}{}", death.pe, code, ending));
   begin_end(code, 0s);
+}
+
+/// Of a program that the PE's process has started, and that others wait for in vain. (Alone it is the process's matter.)
+void JobWatch::take_loss(int pe, const std::string& cause) {
+  if (ending_ || !hub_.others_present(pe)) return;
+  say(fmt::format("PE {} is lost: {}; ending the job", pe, cause));
+  begin_end(1, word_patience);
 }
 
 void JobWatch::begin_end(int status, Clock::duration until_term) {

@@ -52,6 +52,7 @@ class JobWatch {
   void take_signal(const signalfd_siginfo& info);
   void reap();
   void take_death(const Death& death);
+  void take_loss(int pe, const std::string& cause);
   void begin_end(int status, Clock::duration until_term);
   void signal_all(int signal);
   void clear_orphans();

@@ -96,6 +96,49 @@ TEST(RunJob, APeThatReturnsWithoutJoiningIsNamedByTheOthers) {
       << outcome.err;
 }
 
+TEST(RunJob, APeThatReturnsZeroWithoutFinalizeEndsTheJob) {
+  const Outcome outcome = launch(pe_program({"-n", "3"}, "leave"));
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.err.find("causeway run: PE 1 exited with status 0 without nvshmem_finalize; ending the job\n"),
+            std::string::npos)
+      << outcome.err;
+}
+
+TEST(RunJob, ALoneOneThatDoesSoIsNamedToo) {
+  const Outcome outcome =
+      launch(shell({"-n", "2", "--env", "CAUSEWAY_TEST_PROGRAM=leave"},
+                   "test $CAUSEWAY_PE = 0 && exit 0; exec /proc/" + std::to_string(::getpid()) + "/exe"));
+  EXPECT_NE(outcome.status, 0);
+}
+
+TEST(RunJob, AProgramThatDiesBehindAScriptThatGoesOnEndsTheJob) {
+  const std::string self = "/proc/" + std::to_string(::getpid()) + "/exe";
+  const Outcome outcome =
+      launch(shell({"-n", "3", "--env", "CAUSEWAY_TEST_PROGRAM=leave"}, self + "; while :; do sleep 1; done"));
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.err.find("causeway run: PE 1 is lost: its process ended without a goodbye"), std::string::npos)
+      << outcome.err;
+}
+
+TEST(RunJob, AProcessThatNeverJoinsMayEndAsItLikes) {
+  const std::string self = "/proc/" + std::to_string(::getpid()) + "/exe";
+  const Outcome outcome = launch(shell({"-n", "3", "--env", "CAUSEWAY_TEST_PROGRAM=gather"}, self + "; exit 0"));
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+}
+
+TEST(RunJob, AStartThatFailedIsTheJobsFailure) {
+  const Outcome outcome = launch(pe_program({"-n", "3"}, "failed start"));
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.err.find("causeway run: PE 1 exited with status 0 though its nvshmem_init had failed"),
+            std::string::npos)
+      << outcome.err;
+}
+
+TEST(RunJob, AStartThatSucceedsAfterOneThatFailedIsWell) {
+  const Outcome outcome = launch(pe_program({"-n", "1"}, "second start"));
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+}
+
 TEST(RunJob, TwoProgramsOneAfterTheOtherJoinTheSameJob) {
   // The shell is the PE; its children take the socket in turn.
   const Outcome outcome =

@@ -58,6 +58,30 @@ int run(const std::string& program) {
     join()->barrier("start");
     return 0;
   }
+  if (program == "leave") {  // PE 1 returns 0 without taking leave, the others wait for it and say what they are told
+    const auto bootstrap = join();
+    bootstrap->barrier("all are here");
+    if (bootstrap->pe() == 1) ::_exit(0);
+    bootstrap->barrier("a barrier");
+    return 0;
+  }
+  if (program == "failed start") {  // PE 1's start fails before it joins; all return 0
+    if (std::string(std::getenv("CAUSEWAY_PE")) == "1") {
+      tell_launcher_of_start("no memory");
+      return 0;
+    }
+    try {
+      join()->barrier("start");
+    } catch (const Error& error) {
+      std::fprintf(stderr, "%s\n", error.what());
+    }
+    return 0;
+  }
+  if (program == "second start") {  // the first one fails, the second does not
+    tell_launcher_of_start("no memory");
+    (void)join();
+    return 0;
+  }
   if (program == "unique id") {  // one PE's id, passed on by way of the launcher's own bootstrap, joins a second job
     const auto launcher = join();
     const UniqueId mine = create_unique_id();
