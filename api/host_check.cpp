@@ -158,11 +158,19 @@ void check_faults(const char* call) {
 void check_faults(const char* call, FaultRecord* record) {
   World& world = world_of(call);
   world.require_bound(call);
-  check_record(record, world.device_world());
+  world.check_faults(record);
 }
 
-int own_pe() { return world_or_null() ? world_or_null()->pe() : -1; }
-int all_pes() { return world_or_null() ? world_or_null()->pes() : -1; }
+int own_pe() {
+  const World* world = world_or_null();
+  if (!world) say_failed_init();
+  return world ? world->pe() : -1;
+}
+int all_pes() {
+  const World* world = world_or_null();
+  if (!world) say_failed_init();
+  return world ? world->pes() : -1;
+}
 
 int even_node_pes() {
   World* world = world_or_null();

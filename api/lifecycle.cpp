@@ -2,6 +2,7 @@
 #include <causeway/api/export.hpp>
 #include <causeway/api/guard.hpp>
 #include <causeway/api/types.h>
+#include <causeway/bootstrap/flush_output.hpp>
 #include <causeway/bootstrap/unique_id.hpp>
 #include <causeway/runtime/pe_state.hpp>
 #include <causeway/runtime/machine_host.hpp>
@@ -11,29 +12,88 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 #include <thread>
 
 namespace causeway {
 namespace {
 
-/// Init is counted; only the first builds a world.
-void start(std::unique_ptr<Bootstrap> (*make)(const Settings&, const void*), const void* argument) {
-  PeState& state = pe_state();
-  if (state.inits > 0) {
-    ++state.inits;
-    return;
+/// Which PE the caller of an init says it is; pes 0: whichever the environment says.
+struct Claim {
+  int pe = -1, pes = 0;
+};
+
+using MakeBootstrap = std::unique_ptr<Bootstrap> (*)(const Settings&, const void*);
+
+constexpr const char* kOneAProcess = "one PE a process; use causeway run --threads for PEs as threads";
+
+/// Two threads that start a PE each would wait for each other: both learn that a process is one PE.
+[[noreturn]] void refuse_second_start(PeState& state, Claim claim) {
+  if (state.start_refused.empty())
+    state.start_refused = fmt::format("another thread of this process starts PE {} of {} meanwhile: {}", claim.pe,
+                                      claim.pes, kOneAProcess);
+  if (state.starting_by) state.starting_by->break_off(state.start_refused);
+  fail(Status::invalid_value,
+       "this process is PE {} of {} already (another thread starts it), and cannot be PE {} of {}: {}",
+       state.starting_pe, state.starting_pes, claim.pe, claim.pes, kOneAProcess);
+}
+
+/// True if this start was counted only. Else the caller is the one that makes the world.
+bool count_start(PeState& state, Claim claim) {
+  std::unique_lock lock(state.start_mutex);
+  while (state.starting) {
+    if (claim.pes > 0 && state.starting_pes > 0 && (claim.pe != state.starting_pe || claim.pes != state.starting_pes))
+      refuse_second_start(state, claim);
+    state.start_over.wait(lock);
   }
+  if (state.inits > 0) {
+    (void)world_of("nvshmem_init");  // (not in a forked child)
+    if (claim.pes > 0 && (claim.pe != state.world->pe() || claim.pes != state.world->pes()))
+      fail(Status::invalid_value, "this process is PE {} of {} already, and cannot be PE {} of {}: finalize first",
+           state.world->pe(), state.world->pes(), claim.pe, claim.pes);
+    ++state.inits;
+    return true;
+  }
+  if (in_forked_child()) (void)world_of("nvshmem_init");
+  state.starting = true;
+  state.starting_pe = claim.pe, state.starting_pes = claim.pes;
+  return false;
+}
+
+void end_start(PeState& state, int inits) {
+  const std::lock_guard lock(state.start_mutex);
+  state.inits = inits;
+  state.starting = false;
+  state.starting_by.reset();
+  state.start_refused.clear();
+  state.start_over.notify_all();
+}
+
+/// Init is counted; only the first builds a world.
+void start(MakeBootstrap make, const void* argument, Claim claim = {}) {
+  PeState& state = pe_state();
+  if (count_start(state, claim)) return;
   try {
+    watch_forks();
     Settings settings = read_settings(process_environment());
-    auto bootstrap = make(settings, argument);
+    std::shared_ptr<Bootstrap> bootstrap = make(settings, argument);
+    {
+      const std::lock_guard lock(state.start_mutex);
+      if (!state.start_refused.empty()) bootstrap->break_off(state.start_refused);
+      state.starting_by = bootstrap;
+    }
     state.world = std::make_unique<World>(std::move(bootstrap), std::move(settings));
   } catch (const std::exception& error) {
     if (state.init_failure.empty()) state.init_failure = error.what();
+    end_start(state, 0);
+    tell_launcher_of_start(error.what());
     throw;
   }
-  state.inits = 1;
+  if (!state.init_failure.empty()) tell_launcher_of_start({});
   state.init_failure.clear();
+  state.init_failure_said = false;
   machine_host::listen_for_dumps();
+  end_start(state, 1);
 }
 
 std::unique_ptr<Bootstrap> by_environment(const Settings& settings, const void*) { return default_bootstrap(settings); }
@@ -81,7 +141,8 @@ CAUSEWAY_EXPORT int nvshmemx_init_attr(unsigned int flags, nvshmemx_init_attr_t*
   return guard("nvshmemx_init_attr", [&] {
     if (flags & NVSHMEMX_INIT_WITH_UNIQUEID) {
       if (!attributes) fail(Status::invalid_value, "attributes must not be null with NVSHMEMX_INIT_WITH_UNIQUEID");
-      return start(by_unique_id, &attributes->args.uid_args);
+      const auto& args = attributes->args.uid_args;
+      return start(by_unique_id, &args, args.id ? Claim{args.myrank, args.nranks} : Claim{});
     }
     if (flags != 0)
       fail(Status::not_supported,
@@ -121,7 +182,7 @@ CAUSEWAY_EXPORT int nvshmemx_set_attr_uniqueid_args(const int myrank, const int 
 CAUSEWAY_EXPORT void nvshmem_finalize() {
   guard("nvshmem_finalize", [] {
     PeState& state = pe_state();
-    if (state.inits == 0) fail(Status::invalid_value, "called before nvshmem_init");
+    if (state.inits == 0 || in_forked_child()) (void)world_of("nvshmem_finalize");
     if (--state.inits == 0) state.world.reset();
   });
 }
@@ -130,7 +191,7 @@ CAUSEWAY_EXPORT void nvshmemx_hostlib_finalize() { nvshmem_finalize(); }
 
 CAUSEWAY_EXPORT void nvshmem_global_exit(int status) {
   if (World* world = world_or_null()) world->bootstrap().global_exit(status);
-  std::fflush(nullptr);
+  flush_output();
   _exit(status);
 }
 

@@ -67,6 +67,12 @@ if(CAUSEWAY_TEST_SAMPLE)
   return()
 endif()
 
+# ---- jobs that start their own processes, and lose some
+foreach(name leaving)
+  causeway_add_program(${name}_jobs tests/jobs/${name}.cu DIRECTORY tests FLAGS -O1 -g1)
+  causeway_job_test(jobs.${name} tests/${name}_jobs 1 LABELS conformance TIMEOUT 600)
+endforeach()
+
 if(NOT CAUSEWAY_SANITIZE)
   set_tests_properties(conformance.moe.16 conformance.moe_more.16 PROPERTIES RESOURCE_LOCK memory)  # gigabytes each
 endif()

@@ -1,6 +1,7 @@
 // What a wait that does not end says (see spin.hpp). printf works on both machines.
 #pragma once
 #include <causeway/heap/heap_view.hpp>
+#include <causeway/machine/gone.hpp>
 #include <causeway/machine/wait_info.hpp>
 
 #include <cstdint>
@@ -31,12 +32,22 @@ CAUSEWAY_DEVICE_OUT_OF_LINE void record_fault(const DeviceWorld& world, const ch
 }
 
 CAUSEWAY_DEVICE_OUT_OF_LINE void report_wait(const DeviceWorld& world, const WaitInfo& info, uint64_t seen, bool ends) {
-  CAUSEWAY_DEVICE_PRINT("causeway: PE %d of %d: %s %s %s %llu at heap offset 0x%llx (peer %d): seen %llu\n", world.pe,
-                        world.pes, ends ? "gave up waiting in" : "waits in", info.operation, info.comparison,
-                        static_cast<unsigned long long>(info.expected),
-                        static_cast<unsigned long long>(heap_offset(world, info.address)), info.peer,
-                        static_cast<unsigned long long>(seen));
-  if (ends) record_fault(world, info.operation, "wait past its limit", info.peer, info.address, info.expected, seen);
+  int lost = -1;  // in vain, because of which PE
+  if (ends && info.peer >= 0 && gone(world, info.peer) != 0) lost = info.peer;
+  for (int pe = 0; ends && info.peer < 0 && lost < 0 && pe < world.pes; ++pe)
+    if (gone(world, pe) == kPeLost) lost = pe;
+  constexpr uint32_t kPrintedMax = 16;  // every thread of a kernel may wait, and again for ever
+  if (lost < 0 || machine::atomic_add_sys(world.faults->claims + 1, 1u) < kPrintedMax) {
+    CAUSEWAY_DEVICE_PRINT("causeway: PE %d of %d: %s %s %s %llu at heap offset 0x%llx (peer %d): seen %llu\n", world.pe,
+                          world.pes, ends ? "gave up waiting in" : "waits in", info.operation, info.comparison,
+                          static_cast<unsigned long long>(info.expected),
+                          static_cast<unsigned long long>(heap_offset(world, info.address)), info.peer,
+                          static_cast<unsigned long long>(seen));
+    if (lost >= 0) CAUSEWAY_DEVICE_PRINT("causeway: PE %d of %d: PE %d has ended\n", world.pe, world.pes, lost);
+  }
+  if (!ends) return;
+  const char* const problem = lost >= 0 ? "waited for a PE that has ended" : "wait past its limit";
+  record_fault(world, info.operation, problem, info.peer, info.address, info.expected, seen);
 }
 
 }  // namespace causeway

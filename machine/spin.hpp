@@ -1,5 +1,6 @@
 // The only wait loop. It lets the rest of the machine run, reports a wait that does not end, and ends it where asked.
 #pragma once
+#include <causeway/machine/gone.hpp>
 #include <causeway/machine/wait_info.hpp>
 #include <causeway/machine/machine.hpp>
 #include <causeway/runtime/device_world.hpp>
@@ -10,7 +11,11 @@ namespace causeway {
 /// the unit on CUDA.)
 CAUSEWAY_DEVICE_OUT_OF_LINE void report_wait(const DeviceWorld&, const WaitInfo&, uint64_t seen, bool ends);
 
-/// Polls ready(seen) until it is true. Returns false only if the job's wait limit (CAUSEWAY_WAIT_TIMEOUT) has passed.
+/// A wait for whichever PE goes on for so long when the job has lost one: another may still come.
+constexpr uint64_t kLossPatienceNs = 1000000000;
+
+/// Polls ready(seen) until it is true. Returns false only if the job's wait limit (CAUSEWAY_WAIT_TIMEOUT) has passed, or
+/// if the PE that it waits for has gone.
 /// describe() gives the WaitInfo: made for a report only, so that it costs a short wait nothing.
 template <class Describe, class Ready>
 CAUSEWAY_DEVICE bool spin_until(const DeviceWorld& world, Describe describe, Ready ready) {
@@ -18,7 +23,7 @@ CAUSEWAY_DEVICE bool spin_until(const DeviceWorld& world, Describe describe, Rea
   if (ready(seen)) return true;
   const machine::SpinNote<Describe> note(describe);
   constexpr unsigned kPollsPerClock = machine::kPollsPerClock;
-  uint64_t start = 0;
+  uint64_t start = 0, lost_since = 0;
   bool reported = false;
   unsigned polls = 0, dumps = machine::dumps_asked();
   for (;;) {
@@ -32,6 +37,13 @@ CAUSEWAY_DEVICE bool spin_until(const DeviceWorld& world, Describe describe, Rea
       report_wait(world, describe(), seen, false);
     }
     if (world.wait_timeout_ns != 0 && now - start > world.wait_timeout_ns) {
+      report_wait(world, describe(), seen, true);
+      return false;
+    }
+    const int peer = describe().peer;
+    if (lost_since == 0 && peer < 0 && any_lost(world)) lost_since = now;
+    if (lost_since != 0 ? now - lost_since > kLossPatienceNs : gone(world, peer) != 0 && !describe().outlives_peer) {
+      if (ready(seen)) break;  // what it did before it went
       report_wait(world, describe(), seen, true);
       return false;
     }

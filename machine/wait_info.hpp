@@ -11,6 +11,7 @@ struct WaitInfo {
   const void* address = nullptr;
   uint64_t expected = 0;
   const char* comparison = "";  // "==", ">="
+  bool outlives_peer = false;   // goes on when the peer has gone: the waiting code looks itself
 };
 
 }  // namespace causeway

@@ -155,7 +155,9 @@ CAUSEWAY_DEVICE bool wait_for_rank(const LowLatencyPlace& place, const char* nam
   uint64_t first = 0;
   const bool masked = place.masked(rank), at_once = ready(first);  // (two loads, one trip)
   if (masked || at_once) return !masked;
-  const auto describe = [&] { return WaitInfo{name, world_pe(place.view(), rank), address, expected, ">="}; };
+  const int peer = world_pe(place.view(), rank);
+  const bool masks = place.timeout_ns != 0;  // then a rank that has gone is masked as one that is late
+  const auto describe = [&] { return WaitInfo{name, peer, address, expected, ">=", masks}; };
   uint64_t start = 0;
   unsigned polls = 0;
   bool there = false;
@@ -164,10 +166,10 @@ CAUSEWAY_DEVICE bool wait_for_rank(const LowLatencyPlace& place, const char* nam
     if (there) return true;
     if (++polls % machine::kPollsPerClock != 0) return false;
     if (place.masked(rank)) return true;
-    if (place.timeout_ns == 0) return false;
+    if (!masks) return false;
     const uint64_t now = machine::now_ns();
     if (start == 0) start = now;
-    if (now - start < place.timeout_ns) return false;
+    if (now - start < place.timeout_ns && gone(place.world, peer) == 0) return false;
     machine::store_relaxed_sys(place.mask + rank, 1u);
     return true;
   });

@@ -20,19 +20,23 @@ struct TeamView {
 
 constexpr int kInboxLineWords = 16;  // 128 bytes: flags of different PEs never share a line
 
-/// Where device code leaves what it cannot report itself: failed checks and waits past their limit (host memory).
+/// Where device code leaves what it cannot report itself: failed checks and waits past their limit (host memory). Behind
+/// that of the job lie `pes` words that the host sets when a PE goes: kPeLeft (it said goodbye) or kPeLost.
 ///
 /// Faults are numbered. Fault n + 1 may be written when the host has read n (`read`), by whoever first makes n + 1 of n in `claims`:
 /// a word of device memory, since a GPU may have no atomics on the host's. Others go untold.
 struct FaultRecord {
   uint32_t read = 0;     // by the host: number of the last fault that it has read
   uint32_t written = 0;  // by the device, last: number of the fault that the rest tells of
-  uint32_t* claims = nullptr;
+  uint32_t* claims = nullptr;  // and behind it, of the job's record, how many waits in vain have been printed
   int32_t pe = -1, peer = -1;
   uint64_t heap_offset = 0, expected = 0, seen = 0;
   char operation[64] = {};
   char problem[192] = {};
+  uint32_t losses = 0;  // set by the host: PEs of the job that are lost
 };
+
+constexpr uint32_t kPeLeft = 1, kPeLost = 2;
 
 struct DeviceWorld {
   uint64_t heap_base = 0;    // heap of PE i: heap_base + i * heap_stride
@@ -48,7 +52,8 @@ struct DeviceWorld {
 };
 
 /// Compared when a unit registers: headers and library of different builds must not meet.
-constexpr uint64_t kDeviceAbi = 0xca05e0000000u + 1000 * sizeof(DeviceWorld) + sizeof(TeamView);
+constexpr uint64_t kDeviceAbi =
+    0xca05e0000000u + 1000000 * sizeof(FaultRecord) + 1000 * sizeof(DeviceWorld) + sizeof(TeamView);
 
 static_assert(sizeof(TeamView) == 40 && sizeof(DeviceWorld) == 72, "the layout is part of the ABI");
 

@@ -40,6 +40,8 @@ uint64_t load_word(const uint64_t* place);
 void wait_for(const DeviceWorld&, const WaitInfo&, const std::function<bool(uint64_t& seen)>& ready);
 /// Fills one unit's copy of the device world.
 void fill(const UnitRegistration&, const DeviceWorld&);
+/// In a forked child, which is no PE: empties the unit's copy where that takes no driver.
+void empty_in_forked_child(const UnitRegistration&);
 /// Memory that host and device can reach, zeroed.
 void* make_shared(size_t bytes);
 void free_shared(void*);

@@ -47,6 +47,7 @@ void wait_for(const DeviceWorld& world, const WaitInfo& info, const std::functio
 }
 
 void fill(const UnitRegistration& unit, const DeviceWorld& world) { unit.fill(&world, nullptr); }
+void empty_in_forked_child(const UnitRegistration& unit) { fill(unit, DeviceWorld{}); }
 
 void* make_shared(size_t bytes) { return std::memset(::operator new(bytes), 0, bytes); }
 void free_shared(void* memory) { ::operator delete(memory); }

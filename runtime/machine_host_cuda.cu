@@ -2,6 +2,7 @@
 #include <causeway/api/stream/coll.hpp>
 #include <causeway/backend/nvlink/driver.hpp>
 #include <causeway/backend/nvlink/memory_cuda.hpp>
+#include <causeway/runtime/departures.hpp>
 #include <causeway/runtime/machine_host.hpp>
 
 #include <chrono>
@@ -117,6 +118,9 @@ void wait_for(const DeviceWorld& world, const WaitInfo& info, const std::functio
     const auto text = fmt::format("waiting in {} for PE {}: {} {} at heap offset {:#x}, seen {}", info.operation,
                                   info.peer, info.comparison, info.expected, heap_offset(world, info.address), seen);
     if (world.wait_timeout_ns && waited > world.wait_timeout_ns) fail(Status::internal, "gave up {}", text);
+    const int lost = gone_for_host(world, info.peer);
+    if (lost >= 0 && (info.peer >= 0 || waited > kLossPatienceNs) && !ready(seen))
+      fail(Status::internal, "gave up {}: PE {} has ended", text, lost);
     if (reported || !world.wait_report_ns || waited < world.wait_report_ns) continue;
     std::fprintf(stderr, "causeway: PE %d: still %s\n", world.pe, text.c_str());
     reported = true;
@@ -129,6 +133,8 @@ void fill(const UnitRegistration& unit, const DeviceWorld& world) {
   if (status != cudaSuccess)
     fail(Status::internal, "filling the device state of {}: {}", unit.file, cudaGetErrorString(cudaError_t(status)));
 }
+
+void empty_in_forked_child(const UnitRegistration&) {}  // kernels do not run there
 
 void* make_shared(size_t bytes) {
   void* memory = nullptr;

@@ -5,6 +5,7 @@
 #include <causeway/runtime/note_error.hpp>
 #include <causeway/runtime/unit.hpp>
 
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -21,11 +22,18 @@ class World;
 struct PeState {
   std::unique_ptr<World> world;  // between init and finalize
   int inits = 0;                 // init is counted
+  std::mutex start_mutex;        // of the next four, and held while `inits` changes
+  std::condition_variable start_over;
+  bool starting = false;                   // a thread makes the world
+  int starting_pe = -1, starting_pes = 0;  // as which PE, where it says so
+  std::shared_ptr<Bootstrap> starting_by;  // once it has one
+  std::string start_refused;               // why it must give up
   std::string last_error;        // of the last failed call
   int errors_printed = 0;
   std::map<std::thread::id, uint64_t> errors;  // reported by each thread that has
   std::mutex error_mutex;                      // of the three above
   std::string init_failure;                    // why init failed, first cause; later calls repeat it
+  bool init_failure_said = false;
   std::vector<const UnitRegistration*> units;
   std::mutex units_mutex;
   std::function<std::unique_ptr<Bootstrap>()> make_bootstrap;  // set where PEs are threads
@@ -37,5 +45,12 @@ PeState& pe_state();
 /// The calling PE's world, or Error(invalid_value) "called before nvshmem_init".
 World& world_of(const char* call);
 World* world_or_null();
+
+/// Is this process a forked child of one that has started a PE? It is none then, and holds nothing of it.
+bool in_forked_child();
+/// From now on forked children know.
+void watch_forks();
+/// Once after a failed init: says so for calls that have no status.
+void say_failed_init();
 
 }  // namespace causeway

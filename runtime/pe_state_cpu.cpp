@@ -27,10 +27,14 @@ cpu::MachineOptions cpu::machine_options() {
 const DeviceWorld& unit::world() {
   static const DeviceWorld unfilled;
   const World* world = world_or_null();
+  if (!world) say_failed_init();
   return world ? world->device_world() : unfilled;
 }
 
 void machine::note_misuse(const char* call, const char* problem) {
+  const std::string& failure = pe_state().init_failure;
+  if (!world_or_null() && !failure.empty())
+    return note_error(fmt::format("{}: nvshmem_init failed: {}; the call does nothing", call, failure));
   note_error(fmt::format("{}: {}; the call does nothing", call, problem));
 }
 

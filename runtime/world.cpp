@@ -34,8 +34,18 @@ std::unique_ptr<Bootstrap> default_bootstrap(const Settings& settings) {
   return make_bootstrap_alone();
 }
 
-World::World(std::unique_ptr<Bootstrap> bootstrap, Settings settings)
+World::World(std::shared_ptr<Bootstrap> bootstrap, Settings settings)
     : bootstrap_(std::move(bootstrap)), settings_(std::move(settings)) {
+  try {
+    begin();
+  } catch (const std::exception& error) {
+    bootstrap_->on_departure({});
+    bootstrap_->start_failed(error.what());
+    throw;
+  }
+}
+
+void World::begin() {
   if (pe() == 0) print_start();  // all PEs read the same environment
   place_pes();
   device_world_.pe = pe();
@@ -53,6 +63,7 @@ World::~World() {
     try {
       machine_host::synchronize_device();
       bootstrap_->barrier("nvshmem_finalize");
+      bootstrap_->on_departure({});  // the others may leave now
       unregister_all();
       if (pe() == 0 && settings_.report_leaks) report_leaks();  // all PEs have the same blocks
       for (const UnitRegistration* unit : pe_state().units) machine_host::fill(*unit, DeviceWorld{});
@@ -61,6 +72,7 @@ World::~World() {
       note_error(fmt::format("nvshmem_finalize: {}", error.what()));
     }
   }
+  bootstrap_->on_departure({});
   teams_.reset();
   heap_.reset();
   if (faults_) machine_host::free_shared(faults_);
@@ -128,7 +140,9 @@ void World::report_missing_atomics() const {
 }
 
 void World::make_device_tables() {
-  faults_ = static_cast<FaultRecord*>(machine_host::make_shared(sizeof(FaultRecord)));
+  faults_ =
+      static_cast<FaultRecord*>(machine_host::make_shared(sizeof(FaultRecord) + size_t(pes()) * sizeof(uint32_t)));
+  bootstrap_->on_departure([this](int pe, bool lost) { note_departure(pe, lost); });
   // The first allocation: how much is mapped, where kernels can see it.
   auto* mapped = static_cast<uint64_t*>(heap_->allocate(2 * sizeof(uint64_t), 512, "the heap's size word"));
   machine_host::zero(mapped, 2 * sizeof(uint64_t));
@@ -151,6 +165,13 @@ void World::make_device_tables() {
   bootstrap_->barrier("binding the device");
 }
 
+/// On any thread. The PE's word first: who sees a loss looks for whose it is.
+void World::note_departure(int pe, bool lost) {
+  auto* const words = reinterpret_cast<uint32_t*>(faults_ + 1);
+  if (pe >= 0 && pe < pes()) __atomic_store_n(words + pe, lost ? kPeLost : kPeLeft, __ATOMIC_RELEASE);
+  if (lost) __atomic_fetch_add(&faults_->losses, 1u, __ATOMIC_RELEASE);
+}
+
 void World::require_bound(const char* call) const {
   if (!bound())
     fail(Status::gpu_not_selected, "{}: nothing has bound a device yet; call nvshmem_malloc (on all PEs) first", call);
@@ -165,20 +186,21 @@ void World::heap_grew() {
   machine_host::copy(const_cast<uint64_t*>(device_world_.heap_bytes), &bytes, sizeof bytes);
 }
 
-void check_record(FaultRecord* record, const DeviceWorld& world) {
+void World::check_faults(FaultRecord* record) {
   // (One that is being written while the host looks is there the next time.)
   if (!record || __atomic_load_n(&record->written, __ATOMIC_ACQUIRE) == record->read) return;
   const FaultRecord first = *record;
-  __atomic_store_n(&record->read, first.written, __ATOMIC_RELEASE);  // the next may be written
-  if (first.peer < 0 && first.heap_offset >= world.heap_stride)      // a misuse: about no address
+  __atomic_store_n(&record->read, first.written, __ATOMIC_RELEASE);      // the next may be written
+  if (first.peer < 0 && first.heap_offset >= device_world_.heap_stride)  // a misuse: about no address
     fail(Status::internal, "a kernel reported: {}: {}", first.operation, first.problem);
   std::string place;
-  if (first.heap_offset < world.heap_stride) place = fmt::format("heap offset {:#x}, ", first.heap_offset);
-  fail(Status::internal, "a kernel reported: {}: {} ({}expected {}, seen {})", first.operation, first.problem, place,
-       first.expected, first.seen);
+  if (first.heap_offset < device_world_.heap_stride) place = fmt::format("heap offset {:#x}, ", first.heap_offset);
+  const std::string loss = bootstrap_->loss();
+  fail(Status::internal, "a kernel reported: {}: {} ({}expected {}, seen {}){}{}", first.operation, first.problem,
+       place, first.expected, first.seen, loss.empty() ? "" : "; ", loss);
 }
 
-void World::check_faults() { check_record(faults_, device_world_); }
+void World::check_faults() { check_faults(faults_); }
 
 void* World::allocate(size_t bytes, size_t alignment, const std::string& site, const std::string& problem) {
   bind();

@@ -17,7 +17,7 @@ namespace causeway {
 class World {
  public:
   /// Collective: joins the job. No device yet, because programs choose theirs after nvshmem_init.
-  World(std::unique_ptr<Bootstrap>, Settings);
+  World(std::shared_ptr<Bootstrap>, Settings);
   /// Collective: completes all work and leaves.
   ~World();
   World(const World&) = delete;
@@ -44,6 +44,8 @@ class World {
   void heap_grew();
   /// Throws the first fault that device code has recorded, if there is one.
   void check_faults();
+  /// The same of another record.
+  void check_faults(FaultRecord*);
 
   void* allocate(size_t bytes, size_t alignment, const std::string& site, const std::string& problem = {});
   void free(void* block, const std::string& site);
@@ -54,13 +56,15 @@ class World {
   void unregister_all();
 
  private:
+  void begin();
   void report_leaks() const;
   void print_start() const;
   void place_pes();
   void report_missing_atomics() const;
   void make_device_tables();
+  void note_departure(int pe, bool lost);
 
-  std::unique_ptr<Bootstrap> bootstrap_;
+  std::shared_ptr<Bootstrap> bootstrap_;
   Settings settings_;
   Placement placement_;
   std::unique_ptr<Memory> memory_;
@@ -71,8 +75,6 @@ class World {
   std::map<char*, size_t> registered_;  // by beginning: bytes
 };
 
-/// Throws what device code has left in a record, if there is anything: each is told once.
-void check_record(FaultRecord*, const DeviceWorld&);
 [[nodiscard]] BootstrapOptions bootstrap_options(const Settings&);
 /// The bootstrap that the environment asks for: the launcher's, or a job of one PE.
 std::unique_ptr<Bootstrap> default_bootstrap(const Settings&);

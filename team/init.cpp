@@ -32,7 +32,7 @@ Members Teams::meet(uint64_t id, int size, int number) {
   machine_host::store_word(there + 2 * world_.pe() + 1, id);
   std::vector<int> numbers;
   std::string problem;
-  machine_host::wait_for(world, waits(meetings_, uint64_t(size), place), [&](uint64_t& came) {
+  machine_host::wait_for(world, waits(meetings_, uint64_t(size), -1), [&](uint64_t& came) {
     numbers.assign(size_t(world_.pes()), -1);
     came = 0;
     for (int pe = 0; pe < world_.pes(); ++pe) {

@@ -11,7 +11,10 @@
 
 namespace causeway::api {
 
-CAUSEWAY_DEVICE int status_of(bool moved) { return moved ? NVSHMEMX_SUCCESS : NVSHMEMX_ERROR_INVALID_VALUE; }
+CAUSEWAY_DEVICE int status_of(bool moved) {
+  if (moved) return NVSHMEMX_SUCCESS;
+  return any_lost(unit::world()) ? NVSHMEMX_ERROR_INTERNAL : NVSHMEMX_ERROR_INVALID_VALUE;
+}
 
 /// Members compare arguments where device code checks them.
 CAUSEWAY_DEVICE Arguments checked(bool good) {

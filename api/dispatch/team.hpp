@@ -12,13 +12,19 @@ namespace causeway::api {
 CAUSEWAY_DEVICE void fence(const char*, Thread) { causeway::fence(unit::world()); }
 CAUSEWAY_DEVICE void quiet(const char*, Thread) { causeway::quiet(unit::world()); }
 
+/// Of a meeting: an error where a member has gone, and so may not have come. (Where arguments are checked.)
+CAUSEWAY_DEVICE int status_of_meeting(const DeviceWorld& world, const TeamView& team) {
+  return machine::kChecks && any_lost(world) && first_gone(world, team) >= 0 ? NVSHMEMX_ERROR_INTERNAL
+                                                                             : NVSHMEMX_SUCCESS;
+}
+
 template <class Group>
 CAUSEWAY_DEVICE int barrier(const char* name, Group group, nvshmem_team_t team) {
   const DeviceWorld& world = unit::world();
   const TeamView* view = find_team(world, name, team);
   if (!view) return NVSHMEMX_ERROR_INVALID_VALUE;
   causeway::barrier(world, name, group, *view);
-  return NVSHMEMX_SUCCESS;
+  return status_of_meeting(world, *view);
 }
 template <class Group>
 CAUSEWAY_DEVICE int team_sync(const char* name, Group group, nvshmem_team_t team) {
@@ -26,7 +32,7 @@ CAUSEWAY_DEVICE int team_sync(const char* name, Group group, nvshmem_team_t team
   const TeamView* view = find_team(world, name, team);
   if (!view) return NVSHMEMX_ERROR_INVALID_VALUE;
   causeway::sync(world, name, group, *view);
-  return NVSHMEMX_SUCCESS;
+  return status_of_meeting(world, *view);
 }
 template <class Group>
 CAUSEWAY_DEVICE void barrier_all(const char* name, Group group) {

@@ -3,6 +3,7 @@
 #pragma once
 #include <causeway/api/host/move.hpp>
 #include <causeway/api/stream/sync.hpp>
+#include <causeway/runtime/departures.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -27,9 +28,17 @@ template <class T, class Ready>
 void poll(const char* name, const DeviceWorld& world, T* variables, size_t count, Ready ready) {
   std::vector<T> values(count);
   const auto start = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point lost_since{};  // others may still come for a while (kLossPatienceNs)
   for (bool reported = false;; std::this_thread::yield()) {
     machine_host::copy(values.data(), variables, count * sizeof(T));
     if (ready(values)) return;
+    if (const int lost = gone_for_host(world, -1); lost >= 0) {
+      if (lost_since.time_since_epoch().count() == 0) lost_since = std::chrono::steady_clock::now();
+      if (std::chrono::steady_clock::now() - lost_since > std::chrono::nanoseconds(kLossPatienceNs))
+        fail(Status::internal,
+             "gave up the wait on {} variable(s) at heap offset {:#x} (the first seen as {}): PE {} has ended", count,
+             heap_offset(world, variables), values[0], lost);
+    }
     const auto waited = uint64_t(std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
     const uint64_t place = heap_offset(world, variables);
     if (world.wait_timeout_ns && waited > world.wait_timeout_ns)
