@@ -68,7 +68,7 @@ if(CAUSEWAY_TEST_SAMPLE)
 endif()
 
 # ---- jobs that start their own processes, and lose some
-foreach(name leaving)
+foreach(name leaving starting)
   causeway_add_program(${name}_jobs tests/jobs/${name}.cu DIRECTORY tests FLAGS -O1 -g1)
   causeway_job_test(jobs.${name} tests/${name}_jobs 1 LABELS conformance TIMEOUT 600)
 endforeach()

@@ -1,6 +1,7 @@
 // See world.hpp.
 #include <causeway/api/types.h>
 #include <causeway/base/error.hpp>
+#include <causeway/bootstrap/other_launcher.hpp>
 #include <causeway/runtime/machine_host.hpp>
 #include <causeway/runtime/pe_state.hpp>
 #include <causeway/runtime/peer_atomics.hpp>
@@ -11,6 +12,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <utility>
@@ -27,10 +29,26 @@ BootstrapOptions bootstrap_options(const Settings& settings) {
   return options;
 }
 
+namespace {
+/// Its processes would be jobs of one PE each, without a word.
+void warn_of_another_launcher() {
+  static bool warned = false;
+  const std::string signs = signs_of_another_launcher([](const char* name) { return std::getenv(name); });
+  if (signs.empty() || std::exchange(warned, true)) return;
+  fmt::print(
+      stderr,
+      "causeway: warning: another launcher has started this process as one of several ({}), but it cannot tell the "
+      "PEs of each other: this process is PE 0 of a job of 1. Start the program by `causeway run`, or join by a "
+      "unique id (nvshmemx_init_attr)\n",
+      signs);
+}
+}  // namespace
+
 std::unique_ptr<Bootstrap> default_bootstrap(const Settings& settings) {
   if (pe_state().make_bootstrap) return pe_state().make_bootstrap();
   if (const auto launched = read_launcher_environment())
     return make_bootstrap_launcher(*launched, bootstrap_options(settings));
+  warn_of_another_launcher();
   return make_bootstrap_alone();
 }
 
