@@ -4,8 +4,10 @@
 #include <causeway/bootstrap/threads.hpp>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <utility>
 
 namespace causeway {
 
@@ -44,10 +46,26 @@ std::vector<std::vector<std::byte>> ThreadsMeeting::allgather(int pe, std::span<
   return result_;
 }
 
-void ThreadsMeeting::leave(int pe) {
+void ThreadsMeeting::leave(int pe, bool lost) {
   std::lock_guard lock(mutex_);
   left_.push_back(pe);
+  if (lost) lost_.push_back(pe);
+  told_.erase(pe);
+  for (const auto& [other, told] : told_) told(pe, lost);
   changed_.notify_all();
+}
+
+void ThreadsMeeting::on_departure(int pe, Bootstrap::Told told) {
+  std::lock_guard lock(mutex_);
+  told_.erase(pe);
+  if (!told) return;
+  for (const int other : left_) told(other, std::find(lost_.begin(), lost_.end(), other) != lost_.end());
+  told_.emplace(pe, std::move(told));
+}
+
+std::vector<int> ThreadsMeeting::lost() const {
+  std::lock_guard lock(mutex_);
+  return lost_;
 }
 
 namespace {
@@ -65,6 +83,12 @@ class ThreadsBootstrap : public Bootstrap {
     _exit(status & 0xff);
   }
   [[nodiscard]] std::string describe() const override { return "threads of one process"; }
+  [[nodiscard]] std::vector<int> lost_pes() const override { return meeting_->lost(); }
+  [[nodiscard]] std::string loss() const override {
+    const std::vector<int> lost = meeting_->lost();
+    return lost.empty() ? "" : fmt::format("PE {} has ended: its main returned without nvshmem_finalize", lost.front());
+  }
+  void on_departure(Told told) override { meeting_->on_departure(pe_, std::move(told)); }
   [[nodiscard]] int node_of(int pe) const override {
     return meeting_->nodes() > 0 ? node_by_block(pe, pes(), meeting_->nodes()) : -1;
   }

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <mutex>
 
 namespace causeway {
@@ -19,17 +20,21 @@ class ThreadsMeeting {
   [[nodiscard]] int pes() const { return pes_; }
   [[nodiscard]] int nodes() const { return nodes_; }
   std::vector<std::vector<std::byte>> allgather(int pe, std::span<const std::byte> mine, std::string_view step);
-  /// The PE's main has returned: whoever waits for it learns so.
-  void leave(int pe);
+  /// The PE's main has returned, `lost`: without nvshmem_finalize. Whoever waits for it learns so.
+  void leave(int pe, bool lost);
+  /// See Bootstrap.
+  void on_departure(int pe, Bootstrap::Told told);
+  [[nodiscard]] std::vector<int> lost() const;
 
  private:
   int pes_, nodes_;
   std::function<void()> give_way_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::vector<std::byte>> given_, result_;
   std::vector<std::string> steps_;
-  std::vector<int> left_;
+  std::vector<int> left_, lost_;
+  std::map<int, Bootstrap::Told> told_;  // by PE
   std::string disagreement_;
   int arrived_ = 0;
   uint64_t generation_ = 0;

@@ -67,8 +67,15 @@ int call_main(Main entry, const ThreadsJob& job) {
 int run_pe(const ThreadsJob& job, Main entry, const std::shared_ptr<ThreadsMeeting>& meeting, int pe) {
   PeState& state = pe_state();
   state.make_bootstrap = [meeting, pe] { return make_bootstrap_threads(meeting, pe); };
-  const int status = call_main(entry, job);
-  meeting->leave(pe);
+  int status = call_main(entry, job);
+  const char* const wrong = state.world                   ? "without nvshmem_finalize"
+                            : !state.init_failure.empty() ? "though its nvshmem_init had failed"
+                                                          : nullptr;
+  if (status == 0 && wrong) {
+    std::fprintf(stderr, "causeway run: PE %d returned 0 %s\n", pe, wrong);
+    status = 1;
+  }
+  meeting->leave(pe, state.world != nullptr);
   return status;
 }
 
