@@ -72,13 +72,19 @@ foreach(name leaving starting)
   causeway_add_program(${name}_jobs tests/jobs/${name}.cu DIRECTORY tests FLAGS -O1 -g1)
   causeway_job_test(jobs.${name} tests/${name}_jobs 1 LABELS conformance TIMEOUT 600)
 endforeach()
-causeway_add_program(returning_jobs tests/jobs/returning.cu DIRECTORY tests FLAGS -O1 -g1)
-foreach(way "" --threads "--seed 1")  # the job must end with 1 and name PE 1
+foreach(name returning staying)
+  causeway_add_program(${name}_jobs tests/jobs/${name}.cu DIRECTORY tests FLAGS -O1 -g1)
+endforeach()
+foreach(way "" --threads "--seed;1")  # the job must end with 1 and name PE 1
   string(MAKE_C_IDENTIFIER "returning${way}" name)
-  add_test(NAME jobs.${name} COMMAND sh -c "said=$(\"$0\" run -n 3 --timeout 120 ${way} \"$1\" 2>&1); status=$?; echo \"$said\"; test $status = 1 && \
-echo \"$said\" | grep -q 'PE 1 .* 0 without nvshmem_finalize' && echo \"$said\" | grep -q 'PE 1 has ended'" $<TARGET_FILE:causeway> ${CMAKE_BINARY_DIR}/tests/returning_jobs)
+  add_test(NAME jobs.${name}
+           COMMAND ${PROJECT_SOURCE_DIR}/tests/jobs/fails.sh 1 "PE 1 .* 0 without nvshmem_finalize" "PE 1 has ended"
+                   $<TARGET_FILE:causeway> run -n 3 --timeout 120 ${way} ${CMAKE_BINARY_DIR}/tests/returning_jobs)
   set_tests_properties(jobs.${name} PROPERTIES LABELS conformance TIMEOUT 140)
 endforeach()
+add_test(NAME jobs.folders
+         COMMAND ${PROJECT_SOURCE_DIR}/tests/jobs/folders.sh $<TARGET_FILE:causeway> ${CMAKE_BINARY_DIR}/tests/staying_jobs)
+set_tests_properties(jobs.folders PROPERTIES LABELS conformance TIMEOUT 600)
 
 if(NOT CAUSEWAY_SANITIZE)
   set_tests_properties(conformance.moe.16 conformance.moe_more.16 PROPERTIES RESOURCE_LOCK memory)  # gigabytes each

@@ -22,25 +22,15 @@ namespace {
 
 using Main = int (*)(int, char**, char**);
 
-/// A directory for the PEs' copies of the program: the loader shares a file that it has loaded before, so each PE needs
-/// one of its own to have its own globals.
+/// The PEs' copies of the program: the loader shares a file that it has loaded before, so each PE needs one of its own to
+/// have its own globals.
 class Copies {
  public:
-  explicit Copies(std::string program) : program_(std::move(program)) {
-    std::string pattern = (std::filesystem::temp_directory_path() / "causeway-XXXXXX").string();
-    if (!mkdtemp(pattern.data())) fail_errno("making a directory for the PEs' copies of the program");
-    directory_ = pattern;
-  }
-  ~Copies() {
-    std::error_code ignored;
-    std::filesystem::remove_all(directory_, ignored);
-  }
-  Copies(const Copies&) = delete;
-  Copies& operator=(const Copies&) = delete;
+  Copies(std::string program, std::string folder) : program_(std::move(program)), folder_(std::move(folder)) {}
 
   /// Loads a fresh copy; its units register with the calling PE.
   Main load(int number) const {
-    const auto copy = directory_ / fmt::format("pe{}.so", number);
+    const auto copy = folder_ / fmt::format("pe{}.so", number);
     std::filesystem::copy_file(program_, copy);
     void* handle = dlopen(copy.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle) fail(Status::invalid_value, "loading {}: {}", program_, dlerror());
@@ -51,7 +41,7 @@ class Copies {
 
  private:
   std::string program_;
-  std::filesystem::path directory_;
+  std::filesystem::path folder_;
 };
 
 int call_main(Main entry, const ThreadsJob& job) {
@@ -137,7 +127,7 @@ int run_seeded(const ThreadsJob& job, const Copies& copies, uint64_t seed, int& 
 }
 
 int run_job(const ThreadsJob& job) {
-  const Copies copies(job.shared_object);
+  const Copies copies(job.shared_object, job.folder);
   if (!job.seed) return run_free(job, copies);
   int copy_number = 0;
   for (uint64_t seed = *job.seed; seed <= job.seed_last.value_or(*job.seed); ++seed) {

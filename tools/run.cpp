@@ -3,6 +3,8 @@
 #include <causeway/bootstrap/quiet_thread.hpp>
 #include <causeway/tools/run.hpp>
 #include <causeway/tools/run_elf.hpp>
+#include <causeway/tools/run_folder.hpp>
+#include <causeway/tools/run_guardian.hpp>
 #include <causeway/tools/run_job.hpp>
 #include <causeway/tools/run_mps.hpp>
 #include <causeway/tools/run_options.hpp>
@@ -71,6 +73,10 @@ int run_as_threads(const RunOptions& options, const std::string& path) {
     const std::size_t equals = pair.find('=');
     ::setenv(pair.substr(0, equals).c_str(), pair.c_str() + equals + 1, 1);
   }
+  // The PEs are threads of this process, which they may end in any way: somebody else removes the copies.
+  const JobFolder folder(std::filesystem::temp_directory_path().string());
+  const Guardian guardian([&](bool) { folder.remove(); });
+  job.folder = folder.path();
   if (options.timeout_s) end_after(*options.timeout_s);
   return run_threads(job);
 }
@@ -92,7 +98,7 @@ int run_as_processes(const RunOptions& options, const std::string& path) {
     std::string cause;
     if (!options.dry_run) mps = MpsServer::start(cause);
     if (mps) {
-      plan.spared_child = mps->guardian();
+      plan.spared_children.push_back(mps->guardian());
       for (std::string& pair : mps->environment()) plan.environment.push_back(std::move(pair));
     } else if (!options.dry_run) {
       print_warning(

@@ -2,6 +2,7 @@
 #include <causeway/base/error.hpp>
 #include <causeway/bootstrap/job_id.hpp>
 #include <causeway/bootstrap/random_bytes.hpp>
+#include <causeway/tools/run_guardian.hpp>
 #include <causeway/tools/run_job.hpp>
 #include <causeway/tools/run_orphans.hpp>
 #include <causeway/tools/run_process.hpp>
@@ -110,9 +111,16 @@ int run_job(const JobPlan& plan) {
   adopt_orphans();
   Secret secret;
   fill_random(secret);
-  JobWatch watch(plan.options, secret, plan.spared_child);
+  // If the launcher is killed, the PEs die with it, but not what they have started.
+  const std::string job = to_job_id(secret);
+  const Guardian guardian([&](bool orderly) {
+    if (!orderly) kill_all_with("CAUSEWAY_JOB=" + job);
+  });
+  std::vector<pid_t> spared = plan.spared_children;
+  spared.push_back(guardian.pid());
+  JobWatch watch(plan.options, secret, std::move(spared));
   try {
-    Starter(plan, watch, to_job_id(secret)).start_all();
+    Starter(plan, watch, job).start_all();
   } catch (...) {
     watch.end_at_once();
     throw;

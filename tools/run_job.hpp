@@ -12,7 +12,7 @@ struct JobPlan {
   RunOptions options;
   std::string path;                      ///< of the program
   std::vector<std::string> environment;  ///< added for every PE, NAME=VALUE
-  pid_t spared_child = -1;               ///< a helper of the launcher that is no orphan of the job
+  std::vector<pid_t> spared_children;    ///< helpers of the launcher that are no orphans of the job
 };
 
 /// The command line of one PE's process: the program, or gdb with it.
@@ -21,7 +21,7 @@ struct JobPlan {
 [[nodiscard]] std::vector<std::string> environment_of(const JobPlan& plan, int pe, const std::string& job);
 
 /// Runs the job to its end. Returns its exit status as run_command() does. Blocks and handles the launcher's signals;
-/// the calling process must have no other threads and no children of its own but the spared one.
+/// the calling process must have no other threads and no children of its own but the spared ones.
 [[nodiscard]] int run_job(const JobPlan& plan);
 
 }  // namespace causeway

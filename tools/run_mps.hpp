@@ -2,6 +2,7 @@
 // of 0.36 µs.
 #pragma once
 #include <causeway/base/unique_fd.hpp>
+#include <causeway/tools/run_folder.hpp>
 #include <sys/types.h>
 
 #include <memory>
@@ -46,7 +47,7 @@ class MpsServer {
 
  private:
   MpsServer() = default;
-  std::string folder_;
+  std::unique_ptr<JobFolder> folder_;
   pid_t guardian_ = -1;
   UniqueFd life_;  // the guardian's work begins when this end closes
 };

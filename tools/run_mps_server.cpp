@@ -59,7 +59,7 @@ int run_control(const std::string& path, const std::vector<std::string>& options
 
 /// The guardian's process: starts the daemon, reports, waits for the launcher's end, clears up. It has its own session
 /// and blocks all signals, so that what ends the job (Ctrl-C, a lost terminal) does not end it first.
-[[noreturn]] void guard(const std::string& path, const std::string& folder, const std::vector<std::string>& environment,
+[[noreturn]] void guard(const std::string& path, const JobFolder& folder, const std::vector<std::string>& environment,
                         int ready, int life) {
   ::setsid();
   sigset_t all;
@@ -83,8 +83,7 @@ int run_control(const std::string& path, const std::vector<std::string>& options
       for (const pid_t child : children_of_this_process()) ::kill(child, SIGKILL);
     sleep_ms(10);
   }
-  std::error_code ignored;
-  std::filesystem::remove_all(folder, ignored);
+  folder.remove();
   ::_exit(0);
 }
 
@@ -99,16 +98,20 @@ std::unique_ptr<MpsServer> MpsServer::start(std::string& cause) {
     return nullptr;
   }
   std::unique_ptr<MpsServer> server(new MpsServer);
-  server->folder_ = "/tmp/causeway-mps-XXXXXX";
   int ready[2], life[2];
-  if (::mkdtemp(server->folder_.data()) == nullptr || ::pipe2(ready, O_CLOEXEC) != 0 || ::pipe2(life, O_CLOEXEC) != 0) {
-    cause = "no folder or pipe for it";
-    server->folder_.clear();
+  if (::pipe2(ready, O_CLOEXEC) != 0 || ::pipe2(life, O_CLOEXEC) != 0) {
+    cause = "no pipe for it";
+    return nullptr;
+  }
+  try {
+    server->folder_ = std::make_unique<JobFolder>("/tmp");  // short: it becomes the path of a socket
+  } catch (const std::runtime_error& error) {
+    cause = error.what();
     return nullptr;
   }
   std::error_code ignored;
-  std::filesystem::create_directory(server->folder_ + "/pipe", ignored);
-  std::filesystem::create_directory(server->folder_ + "/log", ignored);
+  std::filesystem::create_directory(server->folder_->path() + "/pipe", ignored);
+  std::filesystem::create_directory(server->folder_->path() + "/log", ignored);
   UniqueFd ready_read(ready[0]), ready_write(ready[1]), life_read(life[0]);
   server->life_.reset(life[1]);
   const std::vector<std::string> environment = environment_with(server->environment());
@@ -116,7 +119,7 @@ std::unique_ptr<MpsServer> MpsServer::start(std::string& cause) {
   if (server->guardian_ == 0) {
     server->life_.reset();  // else it would wait for itself
     ready_read.reset();
-    guard(path, server->folder_, environment, ready_write.get(), life_read.get());
+    guard(path, *server->folder_, environment, ready_write.get(), life_read.get());
   }
   ready_write.reset();
   int status = -1;
@@ -133,7 +136,7 @@ MpsServer::~MpsServer() {
 }
 
 std::vector<std::string> MpsServer::environment() const {
-  return {"CUDA_MPS_PIPE_DIRECTORY=" + folder_ + "/pipe", "CUDA_MPS_LOG_DIRECTORY=" + folder_ + "/log"};
+  return {"CUDA_MPS_PIPE_DIRECTORY=" + folder_->path() + "/pipe", "CUDA_MPS_LOG_DIRECTORY=" + folder_->path() + "/log"};
 }
 
 }  // namespace causeway

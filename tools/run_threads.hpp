@@ -15,6 +15,7 @@ struct ThreadsJob {
   std::string program;                     ///< path of the program, for argv[0] and error texts
   std::string shared_object;               ///< the program as a shared object; each PE loads a private copy
   std::vector<std::string> args;           ///< of the program, without argv[0]
+  std::string folder;                      ///< for the copies; the caller removes it
   bool tag = false;                        ///< "[PE] " before every line of output
   bool verbose = false;
 };

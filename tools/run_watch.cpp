@@ -36,8 +36,8 @@ HubSettings hub_settings(const RunOptions& options, const Secret& secret) {
 
 }  // namespace
 
-JobWatch::JobWatch(const RunOptions& options, const Secret& secret, pid_t spared_child)
-    : options_(options), spared_child_(spared_child), hub_([&] {
+JobWatch::JobWatch(const RunOptions& options, const Secret& secret, std::vector<pid_t> spared_children)
+    : options_(options), spared_children_(std::move(spared_children)), hub_([&] {
         HubSettings settings = hub_settings(options, secret);
         settings.on_exit = [this](int pe, int status) {
           if (!ending_ && (status & 0xff) != 0)
@@ -96,8 +96,7 @@ void JobWatch::end_at_once() {
   signal_all(SIGKILL);
   for (Pe& pe : pes_)
     if (std::exchange(pe.alive, false)) (void)::waitpid(pe.pid, nullptr, 0);
-  for (const pid_t child : children_of_this_process())
-    if (child != spared_child_) ::kill(child, SIGKILL);
+  for (const pid_t orphan : orphans()) ::kill(orphan, SIGKILL);
 }
 
 void JobWatch::turn() {
@@ -232,16 +231,21 @@ void JobWatch::clear_orphans() {
   bool termed = false;
   for (;;) {
     reap();
-    std::vector<pid_t> orphans = children_of_this_process();
-    std::erase(orphans, spared_child_);
-    if (orphans.empty()) return;
+    const std::vector<pid_t> left = orphans();
+    if (left.empty()) return;
     const Clock::time_point now = Clock::now();
     const int signal = now >= kill_at ? SIGKILL : now >= term_at && !termed ? SIGTERM : 0;
     termed |= signal == SIGTERM;
-    for (const pid_t orphan : orphans) ::kill(orphan, signal);
+    for (const pid_t orphan : left) ::kill(orphan, signal);
     term_at_ = now + 10ms;  // only to wake up by: there is no PE left to signal
     turn();
   }
+}
+
+std::vector<pid_t> JobWatch::orphans() const {
+  std::vector<pid_t> children = children_of_this_process();
+  for (const pid_t spared : spared_children_) std::erase(children, spared);
+  return children;
 }
 
 void JobWatch::say(const std::string& text) {

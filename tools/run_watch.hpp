@@ -19,7 +19,7 @@ namespace causeway {
 class JobWatch {
  public:
   /// Blocks the signals that it will handle.
-  JobWatch(const RunOptions& options, const Secret& secret, pid_t spared_child);
+  JobWatch(const RunOptions& options, const Secret& secret, std::vector<pid_t> spared_children);
   ~JobWatch();
   JobWatch(const JobWatch&) = delete;
   JobWatch& operator=(const JobWatch&) = delete;
@@ -56,11 +56,12 @@ class JobWatch {
   void begin_end(int status, Clock::duration until_term);
   void signal_all(int signal);
   void clear_orphans();
+  [[nodiscard]] std::vector<pid_t> orphans() const;
   void say(const std::string& text);
   [[nodiscard]] bool anyone_alive() const;
 
   const RunOptions& options_;
-  pid_t spared_child_;
+  std::vector<pid_t> spared_children_;
   sigset_t outer_mask_{};
   UniqueFd signals_;
   Hub hub_;

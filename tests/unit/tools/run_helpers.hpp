@@ -32,6 +32,9 @@ class Launch {
   [[nodiscard]] pid_t pid_of(int pe) const;
   void signal(int signal) const { ::kill(pid_, signal); }
   Outcome finish();
+  /// Standard output so far; read() waits for more, 100 ms at most.
+  [[nodiscard]] const std::string& out() const { return outcome_.out; }
+  void read() { read_some(100ms); }
 
  private:
   void read_some(std::chrono::milliseconds limit);

@@ -202,6 +202,23 @@ TEST(RunJob, PesDieWithALauncherThatIsKilled) {
   for (const pid_t pid : pids) EXPECT_TRUE(ends_soon(pid));
 }
 
+TEST(RunJob, WhatTheyHaveStartedDiesWithALauncherThatIsKilled) {
+  // Behind a script, and in a session of its own: neither is a child of the launcher.
+  const std::string self = "/proc/" + std::to_string(::getpid()) + "/exe";
+  Launch job(shell({"-n", "2", "--env", "CAUSEWAY_TEST_PROGRAM=deaf"},
+                   "setsid sh -c 'echo other is pid $$; while :; do sleep 1; done' & " + self + "; true"));
+  ASSERT_TRUE(job.wait_for("deaf\n"));
+  ASSERT_TRUE(job.wait_for("PE 0 of 2 is pid "));
+  ASSERT_TRUE(job.wait_for("PE 1 of 2 is pid "));
+  while (pids_after(job.out(), "is pid ").size() < 4 && job.wait_for("other is pid ")) job.read();
+  job.signal(SIGKILL);
+  const Outcome outcome = job.finish();
+  EXPECT_EQ(outcome.status, 1000 + SIGKILL);
+  const auto pids = pids_after(outcome.out, "is pid ");
+  ASSERT_EQ(pids.size(), 4u) << outcome.out;
+  for (const pid_t pid : pids) EXPECT_TRUE(ends_soon(pid));
+}
+
 TEST(RunJob, OnlyPeZeroReadsTheInput) {
   const Outcome outcome = launch(shell({"-n", "3", "--tag"}, "cat; echo end"), "words\n");
   EXPECT_EQ(outcome.status, 0);

@@ -85,7 +85,7 @@ class MpsServerTest : public ::testing::Test {
     EXPECT_TRUE(ends_soon(static_cast<pid_t>(std::stol(daemon))));
     EXPECT_EQ(content("word"), "quit\n");
     const std::string pipes = content("folders").substr(0, content("folders").find(' '));
-    ASSERT_TRUE(pipes.starts_with("/tmp/causeway-mps-")) << pipes;
+    ASSERT_TRUE(pipes.starts_with("/tmp/causeway-job-")) << pipes;
     const auto folder = std::filesystem::path(pipes).parent_path();
     const auto limit = Clock::now() + 60s;
     while (std::filesystem::exists(folder) && Clock::now() < limit) ::usleep(1000);
