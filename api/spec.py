@@ -235,7 +235,7 @@ FUNCTIONS = [
              "grows when it is full."),
     Function("nvshmem_calloc", "void*", "size_t count, size_t size", "h", "", "nvshmem_malloc, zeroed (1.5, 9.3.3)."),
     Function("nvshmem_align", "void*", "size_t alignment, size_t size", "h", "",
-             "nvshmem_malloc at a multiple of alignment, a power of two (1.5, 9.3.1)."),
+             "nvshmem_malloc at a multiple of alignment, a power of two up to 1 GiB (1.5, 9.3.1)."),
     Function("nvshmem_free", V, "void* ptr", "h", "", "Gives symmetric memory back (1.5, 9.3.1): collective. Waits for "
              "the device."),
     Function("nvshmem_ptr", "void*", "const void* dest, int pe", "hd", "ptr(dest, pe)",
