@@ -24,6 +24,8 @@ namespace causeway::machine {
 constexpr bool kChecks = true;
 /// A wait looks at the clock, and for requests to report, once in so many polls (of about a microsecond).
 constexpr unsigned kPollsPerClock = 64;
+/// The first polls of a wait (see arrived() in spin.hpp): here all loads cost the same.
+constexpr unsigned kHurriedPolls = 32;
 
 inline unsigned thread_in_block() { return cpu::current ? cpu::current->linear : 0; }
 inline unsigned threads_in_block() {

@@ -21,6 +21,8 @@ constexpr bool kChecks = false;
 #endif
 /// A wait looks at the clock once in so many polls: the clock costs more than a poll.
 constexpr unsigned kPollsPerClock = 1024;
+/// The first polls of a wait, about 10 us (see arrived() in spin.hpp).
+constexpr unsigned kHurriedPolls = 32;
 
 CAUSEWAY_DEVICE unsigned threads_in_block() { return blockDim.x * blockDim.y * blockDim.z; }
 CAUSEWAY_DEVICE unsigned thread_in_block() {

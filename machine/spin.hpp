@@ -14,13 +14,13 @@ CAUSEWAY_DEVICE_OUT_OF_LINE void report_wait(const DeviceWorld&, const WaitInfo&
 /// A wait for whichever PE goes on for so long when the job has lost one: another may still come.
 constexpr uint64_t kLossPatienceNs = 1000000000;
 
-/// Polls ready(seen) until it is true. Returns false only if the job's wait limit (CAUSEWAY_WAIT_TIMEOUT) has passed, or
+/// Polls ready(seen, hurried) until it is true; `hurried` is for arrived(). Returns false only if the job's wait limit (CAUSEWAY_WAIT_TIMEOUT) has passed, or
 /// if the PE that it waits for has gone.
 /// describe() gives the WaitInfo: made for a report only, so that it costs a short wait nothing.
 template <class Describe, class Ready>
 CAUSEWAY_DEVICE bool spin_until(const DeviceWorld& world, Describe describe, Ready ready) {
   uint64_t seen = 0;
-  if (ready(seen)) return true;
+  if (ready(seen, true)) return true;
   const machine::SpinNote<Describe> note(describe);
   constexpr unsigned kPollsPerClock = machine::kPollsPerClock;
   uint64_t start = 0, lost_since = 0;
@@ -28,7 +28,7 @@ CAUSEWAY_DEVICE bool spin_until(const DeviceWorld& world, Describe describe, Rea
   unsigned polls = 0, dumps = machine::dumps_asked();
   for (;;) {
     machine::pause();
-    if (ready(seen)) break;
+    if (ready(seen, polls < machine::kHurriedPolls)) break;
     if (++polls % kPollsPerClock != 0) continue;
     const uint64_t now = machine::now_ns();
     if (start == 0) start = now;
@@ -43,7 +43,7 @@ CAUSEWAY_DEVICE bool spin_until(const DeviceWorld& world, Describe describe, Rea
     const int peer = describe().peer;
     if (lost_since == 0 && peer < 0 && any_lost(world)) lost_since = now;
     if (lost_since != 0 ? now - lost_since > kLossPatienceNs : gone(world, peer) != 0 && !describe().outlives_peer) {
-      if (ready(seen)) break;  // what it did before it went
+      if (ready(seen, true)) break;  // what it did before it went
       report_wait(world, describe(), seen, true);
       return false;
     }
@@ -55,16 +55,15 @@ CAUSEWAY_DEVICE bool spin_until(const DeviceWorld& world, Describe describe, Rea
   return true;
 }
 
-/// Looks at a flag: true if its value holds, and what its writer released before is then visible. Looks are relaxed, and a hit is
-/// read once more with acquire: an acquiring load empties the L1 cache of the multiprocessor, whose other warps may be at work.
+/// Looks at a flag: true if its value holds, and what its writer released before is then visible. An acquiring load empties the
+/// L1 cache of the multiprocessor, whose other warps may be at work: a wait acquires at each look while it is young, since another
+/// trip to memory for what has come would cost it a quarter of a microsecond, and then looks relaxed and acquires what it found.
 template <class T, class Holds>
-CAUSEWAY_DEVICE bool arrived(const T* flag, T& seen, Holds holds) {
-#if defined(POLL_ACQUIRE)
-  seen = machine::load_acquire_sys(flag);
-  return holds(seen);
-#endif
-  seen = machine::load_relaxed_sys(flag);
-  if (!holds(seen)) return false;
+CAUSEWAY_DEVICE bool arrived(const T* flag, T& seen, bool hurried, Holds holds) {
+  if (!hurried) {
+    seen = machine::load_relaxed_sys(flag);
+    if (!holds(seen)) return false;
+  }
   seen = machine::load_acquire_sys(flag);
   return holds(seen);
 }

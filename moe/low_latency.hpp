@@ -153,7 +153,7 @@ template <class Ready>
 CAUSEWAY_DEVICE bool wait_for_rank(const LowLatencyPlace& place, const char* name, int rank, const void* address,
                                    uint64_t expected, Ready ready) {
   uint64_t first = 0;
-  const bool masked = place.masked(rank), at_once = ready(first);  // (two loads, one trip)
+  const bool masked = place.masked(rank), at_once = ready(first, true);  // (two loads, one trip)
   if (masked || at_once) return !masked;
   const int peer = world_pe(place.view(), rank);
   const bool masks = place.timeout_ns != 0;  // then a rank that has gone is masked as one that is late
@@ -161,8 +161,8 @@ CAUSEWAY_DEVICE bool wait_for_rank(const LowLatencyPlace& place, const char* nam
   uint64_t start = 0;
   unsigned polls = 0;
   bool there = false;
-  spin_until(place.world, describe, [&](uint64_t& seen) {
-    there = ready(seen);
+  spin_until(place.world, describe, [&](uint64_t& seen, bool hurried) {
+    there = ready(seen, hurried);
     if (there) return true;
     if (++polls % machine::kPollsPerClock != 0) return false;
     if (place.masked(rank)) return true;
@@ -182,7 +182,9 @@ CAUSEWAY_DEVICE void wait_for_credits(const LowLatencyPlace& place, KernelGroup 
   for (int i = int(group.rank()); n > 2 && i < words; i += int(group.size())) {
     const uint64_t* done = place.done(kind, n) + i;
     wait_for_rank(place, "moe low latency: credit", i / place.limits.blocks, done, n - 2,
-                  [&](uint64_t& seen) { return arrived(done, seen, [&](uint64_t now) { return now >= n - 2; }); });
+                  [&](uint64_t& seen, bool hurried) {
+                    return arrived(done, seen, hurried, [&](uint64_t now) { return now >= n - 2; });
+                  });
   }
   group.sync();
 }
@@ -191,8 +193,8 @@ CAUSEWAY_DEVICE void wait_for_credits(const LowLatencyPlace& place, KernelGroup 
 CAUSEWAY_DEVICE bool wait_for_flag(const LowLatencyPlace& place, const uint64_t* flags, int i, uint64_t n) {
   const int rank = i / place.limits.blocks;
   uint64_t flag = 0;
-  const bool came = wait_for_rank(place, "moe low latency", rank, flags + i, 2 * n, [&](uint64_t& seen) {
-    const bool there = arrived(flags + i, seen, [&](uint64_t now) { return now >= 2 * n; });
+  const bool came = wait_for_rank(place, "moe low latency", rank, flags + i, 2 * n, [&](uint64_t& seen, bool hurried) {
+    const bool there = arrived(flags + i, seen, hurried, [&](uint64_t now) { return now >= 2 * n; });
     flag = seen;
     return there;
   });
@@ -215,7 +217,9 @@ CAUSEWAY_DEVICE void decide_about(const LowLatencyPlace& place, const uint64_t* 
         [&] {
           return WaitInfo{"moe low latency", world_pe(place.view(), rank), flags + i, 2 * n, ">="};
         },
-        [&](uint64_t& seen) { return arrived(flags + i, seen, [&](uint64_t now) { return now >= 2 * n; }); });
+        [&](uint64_t& seen, bool hurried) {
+          return arrived(flags + i, seen, hurried, [&](uint64_t now) { return now >= 2 * n; });
+        });
 }
 
 /// Waits for the flags of all blocks of all source ranks. All threads of the block call it.

@@ -111,7 +111,7 @@ struct LowLatencyReturn {
   CAUSEWAY_DEVICE bool wait_for_weight(const uint64_t* word, int source, uint64_t n, float& weight) const {
     uint64_t got = 0;
     const bool there =
-        detail::wait_for_rank(place, "low_latency_combine: weights", source, word, n, [&](uint64_t& seen) {
+        detail::wait_for_rank(place, "low_latency_combine: weights", source, word, n, [&](uint64_t& seen, bool) {
           got = seen = machine::load_relaxed_sys(word);
           return uint32_t(seen >> 32) == uint32_t(n);
         });

@@ -59,8 +59,9 @@ CAUSEWAY_DEVICE void meet(const DeviceWorld& world, const char* name, Group grou
   for (unsigned member = group.rank(); member < unsigned(team.pes); member += group.size()) {
     const uint64_t* line = team.inbox + member * kInboxLineWords;
     const auto describe = [&] { return WaitInfo{name, world_pe(team, int(member)), line, epoch, ">="}; };
-    spin_until(world, describe,
-               [&](uint64_t& seen) { return arrived(line, seen, [&](uint64_t now) { return now >= epoch; }); });
+    spin_until(world, describe, [&](uint64_t& seen, bool hurried) {
+      return arrived(line, seen, hurried, [&](uint64_t now) { return now >= epoch; });
+    });
   }
   if (leads(group)) *team.epoch = epoch;  // read again only after the sync below
   group.sync();

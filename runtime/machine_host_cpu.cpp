@@ -42,7 +42,7 @@ void store_word(uint64_t* place, uint64_t value) { machine::store_release_sys(pl
 uint64_t load_word(const uint64_t* place) { return machine::load_acquire_sys(place); }
 void wait_for(const DeviceWorld& world, const WaitInfo& info, const std::function<bool(uint64_t& seen)>& ready) {
   if (!spin_until(
-          world, [&] { return info; }, ready))
+          world, [&] { return info; }, [&](uint64_t& seen, bool) { return ready(seen); }))
     fail(Status::internal, "gave up waiting for PE {} in {}", info.peer, info.operation);
 }
 

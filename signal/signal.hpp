@@ -39,8 +39,8 @@ CAUSEWAY_DEVICE T wait_until(const DeviceWorld& world, const char* name, T* vari
   const auto describe = [&] {
     return WaitInfo{name, -1, variable, static_cast<uint64_t>(value), comparison_name(comparison)};
   };
-  spin_until(world, describe, [&](uint64_t& seen) {
-    const bool there = arrived(variable, last, [&](T now) { return compare(now, comparison, value); });
+  spin_until(world, describe, [&](uint64_t& seen, bool hurried) {
+    const bool there = arrived(variable, last, hurried, [&](T now) { return compare(now, comparison, value); });
     seen = static_cast<uint64_t>(last);
     return there;
   });
@@ -50,7 +50,7 @@ CAUSEWAY_DEVICE T wait_until(const DeviceWorld& world, const char* name, T* vari
 template <class T>
 CAUSEWAY_DEVICE bool test(T* variable, int comparison, T value) {
   T seen{};
-  const bool holds = arrived(variable, seen, [&](T now) { return compare(now, comparison, value); });
+  const bool holds = arrived(variable, seen, false, [&](T now) { return compare(now, comparison, value); });
   if (!holds) machine::pause();  // callers loop around it
   return holds;
 }

@@ -13,7 +13,7 @@ constexpr size_t kNoneOfThem = ~size_t{0};  // SIZE_MAX, as the specification ha
 template <class T>
 CAUSEWAY_DEVICE bool holds(T* variable, int comparison, T value) {
   T seen{};
-  return arrived(variable, seen, [&](T now) { return compare(now, comparison, value); });
+  return arrived(variable, seen, false, [&](T now) { return compare(now, comparison, value); });
 }
 
 CAUSEWAY_DEVICE bool takes_part(const int* status, size_t i) { return !status || status[i] == 0; }
@@ -61,7 +61,7 @@ CAUSEWAY_DEVICE size_t poll(const DeviceWorld& world, const char* name, T* varia
   const auto describe = [&] {
     return WaitInfo{name, -1, variables, static_cast<uint64_t>(first_value), comparison_name(comparison)};
   };
-  spin_until(world, describe, [&](uint64_t& seen) {
+  spin_until(world, describe, [&](uint64_t& seen, bool) {
     found = find();
     seen = static_cast<uint64_t>(machine::load_relaxed_sys(variables));
     return found != nothing;

@@ -1,7 +1,7 @@
 # Which kernel must look how. The reasons are in the performance and ordering arguments of the headers named.
 """FILES: file -> kernel -> rules. Rules that several kernels share are named once."""
 from rules import (CALL, FENCE, LOAD, RELEASE, STORE, absent, at_least, calls_only, calls_only_reports, exactly, in_flight,
-                   no_local_memory, none_before, one_thread, polls_only, precedes, steps_of_16, straight_line)
+                   no_local_memory, none_before, one_thread, polls_long_without, polls_only, precedes, steps_of_16, straight_line)
 
 BITS = {1: "8", 2: "16", 4: "32", 8: "64"}
 ACQUIRE = r"ld\.acquire\.sys\b"
@@ -55,10 +55,16 @@ PUT_SIGNAL_BLOCK = PUT_SIGNAL + [precedes(SYNC_BLOCK, LOAD, "the block's sync pr
                                  one_thread(RELEASE, "one thread releases, once"),
                                  precedes(SYNC_BLOCK, RELEASE, "the block's sync precedes the release")]
 
-# signal/signal.hpp, machine/spin.hpp: an acquire load a poll; what a report needs is put together when there is one.
-WAIT = [polls_only(ACQUIRE, "the polling loop loads by ld.acquire.sys alone"), NO_FENCE, calls_only_reports(ACQUIRE),
-        none_before(ACQUIRE, r"st\.local", "no local store before the first poll")]
+# signal/signal.hpp, machine/spin.hpp: an acquire load a poll, at first; then relaxed ones, and an acquire load of what they find.
+# What a report needs is put together when there is one.
+RELAXED = r"ld\.relaxed\.sys\b"
+POLL = [polls_only(rf"{ACQUIRE}|{RELAXED}", "the polling loop loads the flag alone"),
+        at_least(1, RELAXED, "relaxed poll"), polls_long_without(ACQUIRE, RELAXED, "a long wait acquires no more")]
+WAIT = POLL + [NO_FENCE, calls_only_reports(ACQUIRE),
+               none_before(ACQUIRE, r"st\.local", "no local store before the first poll")]
 LOOK = [exactly(1, LOAD, "load"), exactly(1, ACQUIRE, "acquire load"), NO_FENCE, straight_line(), no_local_memory()]
+TEST = [exactly(1, RELAXED, "relaxed load"), exactly(1, ACQUIRE, "acquire load"), exactly(2, LOAD, "loads"),
+        precedes(RELAXED, ACQUIRE, "the relaxed load precedes the acquire load"), NO_FENCE, NO_CALL, no_local_memory()]
 
 # order/order.hpp
 FENCE_CALL = [exactly(1, r"fence\.acq_rel\.sys\b", "fence.acq_rel.sys"), exactly(1, FENCE, "fence"), straight_line(),
@@ -88,7 +94,7 @@ FILES = {
     "get.cu": {"getmem_block": whole(1, 2) + COPY_BLOCK + FRESH, "get_float_block": COPY_BLOCK + FRESH,
                "get_float_warp": COPY_WARP + FRESH, "get_float_thread": COPY + FRESH},
     "signal.cu": {"signal_op": SIGNAL_OP, "put_signal_block": PUT_SIGNAL_BLOCK, "put_signal_thread": PUT_SIGNAL},
-    "wait.cu": {"signal_wait": WAIT, "wait_any_comparison": WAIT, "test_once": LOOK, "signal_fetch": LOOK},
+    "wait.cu": {"signal_wait": WAIT, "wait_any_comparison": WAIT, "test_once": TEST, "signal_fetch": LOOK},
     "order.cu": {"fence": FENCE_CALL, "quiet": QUIET},
     "barrier.cu": {"barrier_all_block": meeting(BARRIER) + BLOCK_ONCE, "barrier_all_thread": meeting(BARRIER),
                    "sync_all_block": meeting(SYNC) + BLOCK_ONCE, "sync_all_warp": meeting(SYNC) + ONCE},

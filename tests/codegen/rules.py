@@ -157,6 +157,16 @@ def polls_only(pattern, what):
     return Rule(what, problem)
 
 
+def polls_long_without(costly, poll, what):
+    """There is a way from a poll back to it that executes nothing costly."""
+    def problem(k):
+        found = k.find(poll)
+        if any(i in k.reach(k.successors[i], avoid=k.find(costly)) for i in found):
+            return None
+        return "every way back to it does" if found else "there is no such poll"
+    return Rule(what, problem)
+
+
 def calls_only(name, work, what):
     """Calls are of that name, and a way from the beginning through `work` to the end makes none."""
     def problem(k):
