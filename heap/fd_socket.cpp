@@ -44,31 +44,28 @@ std::optional<uint32_t> uid_at_other_end(int connection) {
   return other.uid;
 }
 
+/// At either end: the kernel adds the sender's credentials. (A process cannot always name its own: in a user namespace its
+/// uid may have no number.)
 void want_credentials(int socket) {
   const int on = 1;
   if (::setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0)
     fail_errno("asking for the credentials of who passes memory descriptors");
 }
 
-/// The message, this process's credentials and the descriptor.
+/// The message and the descriptor.
 ssize_t send_message(int connection, FdMessage message, int fd) {
   iovec part{&message, sizeof message};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(ucred)) + CMSG_SPACE(sizeof fd)] = {};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof fd)] = {};
   msghdr header{};
   header.msg_iov = &part;
   header.msg_iovlen = 1;
   header.msg_control = control;
   header.msg_controllen = sizeof control;
-  const ucred mine{::getpid(), ::geteuid(), ::getegid()};
-  const auto add = [](cmsghdr* to, int type, const void* data, size_t bytes) {
-    to->cmsg_level = SOL_SOCKET;
-    to->cmsg_type = type;
-    to->cmsg_len = CMSG_LEN(bytes);
-    std::memcpy(CMSG_DATA(to), data, bytes);
-  };
-  cmsghdr* const credentials = CMSG_FIRSTHDR(&header);
-  add(credentials, SCM_CREDENTIALS, &mine, sizeof mine);
-  add(CMSG_NXTHDR(&header, credentials), SCM_RIGHTS, &fd, sizeof fd);
+  cmsghdr* const rights = CMSG_FIRSTHDR(&header);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(sizeof fd);
+  std::memcpy(CMSG_DATA(rights), &fd, sizeof fd);
   return ::sendmsg(connection, &header, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
@@ -119,6 +116,7 @@ bool FdSocket::try_send(int pe, const FdCard& to, int own_pe, int fd) {
   };
   const UniqueFd connection(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!connection) fail_descriptor(fmt::format("passing a memory descriptor to PE {}", pe));
+  want_credentials(connection.get());
   socklen_t bytes = 0;
   const sockaddr_un address = abstract_address(to, bytes);
   if (::connect(connection.get(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0) {
@@ -196,9 +194,10 @@ std::optional<FdSocket::Received> FdSocket::take(int connection, std::span<const
     }
   }
   const bool lost = fds.empty() && (header.msg_flags & MSG_CTRUNC) != 0;
+  const auto uid = uid_at_other_end(connection);  // the effective one; with the message comes the real one
   if (size_t(got) != sizeof message || (header.msg_flags & MSG_TRUNC) != 0 || message.secret != card_.secret ||
-      message.pe < 0 || size_t(message.pe) >= cards.size() || (fds.size() != 1 && !lost) || !sender ||
-      !may_be(card_, cards[size_t(message.pe)], sender->uid, sender->pid))
+      message.pe < 0 || size_t(message.pe) >= cards.size() || (fds.size() != 1 && !lost) || !sender || !uid ||
+      !may_be(card_, cards[size_t(message.pe)], *uid, sender->pid))
     return std::nullopt;
   return Received{message.pe, lost ? UniqueFd() : std::move(fds.front())};
 }

@@ -21,4 +21,5 @@ check "one pid, a /proc for each" unshare --pid --fork --mount-proc "$work/growt
 check "one pid, the /proc of all" unshare --pid --fork "$work/growth"
 check "one pid, no /proc" unshare --pid --mount --fork sh -c "mount -t tmpfs none /proc && exec $work/growth"
 check "another user namespace for all" unshare --user --map-root-user "$build/bin/causeway" run -n 3 "$work/growth"
+check "a user namespace without any names" unshare --user "$build/bin/causeway" run -n 3 "$work/growth"
 exit $failed

@@ -179,6 +179,45 @@ TEST(FdExchange, CredentialsCountWhereTheyCanBeCompared) {
   EXPECT_TRUE(may_be(mine, theirs, 65534, 51));
 }
 
+/// In a process of its own, of user `uid`; true if `body` returned true.
+bool in_child(uid_t uid, const std::function<bool()>& body) {
+  const pid_t child = fork();
+  if (child == 0) _exit(setresuid(uid, uid, uid) == 0 && body() ? 0 : 1);
+  int status = -1;
+  return waitpid(child, &status, 0) == child && status == 0;
+}
+
+TEST(FdExchange, EvenTheSecretDoesNotMakeAnotherProcessAPe) {
+  FdSocket socket(process_of(0), -1);
+  const FdCard& card = socket.card();
+  const std::span cards(&card, 1);
+  const UniqueFd page = make_page(1);
+  const auto send = [&] { return send_to(name_of(card), {card.secret, 0}, {page.get()}), true; };
+  EXPECT_TRUE(in_child(geteuid(), send));
+  EXPECT_FALSE(socket.try_receive(cards)) << "of another pid";
+  if (geteuid() == 0) {
+    EXPECT_TRUE(in_child(65534, send));
+    EXPECT_FALSE(socket.try_receive(cards)) << "of another user";
+  }
+  send();
+  const auto received = socket.try_receive(cards);
+  ASSERT_TRUE(received);
+  EXPECT_EQ(number_in(received->fd), 1);
+}
+
+TEST(FdExchange, NothingIsSentToAnotherUserBehindAPesName) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs two users";
+  FdSocket socket(process_of(0), -1);
+  const UniqueFd page = make_page(1);
+  EXPECT_TRUE(in_child(65534, [&] {  // a PE that takes this socket for one of its own user's
+    FdSocket own(process_of(1), -1);
+    FdCard other = socket.card();
+    other.uid = 65534;
+    return error_of([&] { (void)own.try_send(5, other, 0, page.get()); }) ==
+           "at the socket of PE 5, which runs as user 65534, is a process of user 0";
+  }));
+}
+
 /// PE 1 is told another name of PE 0's socket, and so does not reach it.
 std::unique_ptr<Bootstrap> misled(std::unique_ptr<Bootstrap> there) {
   const bool here = there->pe() == 1;
