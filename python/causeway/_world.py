@@ -10,6 +10,7 @@ from ._streams import forget_own_team
 _generation = 0  # counts worlds: what belongs to an earlier one is gone
 _at_finalize: List["weakref.WeakMethod[Callable[[], None]]"] = []
 _store: Any = None  # keeps a rendezvous store alive
+_rendezvous = 0  # counts meetings by a store: it keeps what earlier ones have left there
 
 
 def is_initialized() -> bool:
@@ -132,7 +133,7 @@ def _init_by_group(group: Any) -> None:
 
 
 def _init_by_torchrun() -> None:
-    global _store
+    global _store, _rendezvous
     try:
         import torch.distributed as distributed
     except ImportError as problem:
@@ -141,9 +142,11 @@ def _init_by_torchrun() -> None:
     if distributed.is_initialized():
         return _init_by_group(distributed.group.WORLD)
     _store, rank, size = next(iter(distributed.rendezvous("env://")))
+    _rendezvous += 1  # on all ranks alike, because init is collective
+    place = f"causeway/unique_id/{_rendezvous}"
     if rank == 0:
-        _store.set("causeway/unique_id", native.unique_id())
-    native.init_by_id(bytes(_store.get("causeway/unique_id")), rank, size)
+        _store.set(place, native.unique_id())
+    native.init_by_id(bytes(_store.get(place)), rank, size)
 
 
 def _init_by_mpi() -> None:

@@ -42,6 +42,7 @@ documents() {
 }
 scripts() {
   job 1 tests/python/ep_interface_test.py
+  "$python" tests/python/start_test.py
   for pes in $sizes; do
     job "$pes" tests/python/core_test.py
     job "$pes" tests/python/ep_errors_test.py
