@@ -118,6 +118,9 @@ add_test(NAME conformance.few_open_files
                  ${CMAKE_BINARY_DIR}/tests/descriptors_conformance)
 set_tests_properties(conformance.few_open_files PROPERTIES LABELS conformance TIMEOUT 140)
 
+causeway_job_test(conformance.many_pes.64 tests/many_pes_conformance 64 LABELS conformance)
+causeway_job_test(conformance.many_pes.256.threads tests/many_pes_conformance 256 RUN --threads LABELS conformance)
+
 # ---- seeded runs
 foreach(name ring barrier)
   causeway_add_program(${name}_sim tests/sim/${name}.cu DIRECTORY tests FLAGS -O1 -g1)

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 namespace causeway {
 namespace {
@@ -42,7 +43,7 @@ Heap::Heap(Memory& memory, Bootstrap& bootstrap, const HeapOptions& options)
   try {
     grow(segment_bytes_);
   } catch (...) {
-    memory_.release(reserved_, reserved_bytes_);
+    AddressRange::leave(range_, memory_);
     throw;
   }
 }
@@ -50,35 +51,49 @@ Heap::Heap(Memory& memory, Bootstrap& bootstrap, const HeapOptions& options)
 Heap::~Heap() {
   for (auto& mapping : mappings_) memory_.unmap(*mapping.segment, mapping.place);
   mappings_.clear();
-  memory_.release(reserved_, reserved_bytes_);
+  AddressRange::leave(range_, memory_);
 }
 
 void Heap::agree_on_first_segment(bool may_be_less) {
   const size_t wanted = segment_bytes_, available = memory_.available(), granularity = memory_.granularity();
   if (may_be_less && wanted > available)
     segment_bytes_ = std::max(available / 2 / granularity, size_t{1}) * granularity;
-  const uint64_t mine[] = {wanted, segment_bytes_};
-  const auto all = bootstrap_.allgather(std::as_bytes(std::span(mine)), "agreeing on the heap's first segment");
+  struct Wish {
+    uint64_t wanted, possible;
+    ProcessIdentity process;
+  };
+  const Wish mine{wanted, segment_bytes_, exchange_.process};
+  const auto all = bootstrap_.allgather(std::as_bytes(std::span(&mine, 1)), "agreeing on the heap's first segment");
   for (size_t pe = 0; pe < all.size(); ++pe) {
-    uint64_t other[2] = {};
-    std::memcpy(other, all[pe].data(), sizeof other);
-    if (other[0] != wanted)
+    Wish other{};
+    std::memcpy(&other, all[pe].data(), sizeof other);
+    if (other.wanted != wanted)
       fail(Status::symmetry, "NVSHMEM_SYMMETRIC_SIZE differs between PEs: {} bytes on PE {}, {} on PE {}", wanted,
-           bootstrap_.pe(), other[0], pe);
-    segment_bytes_ = std::min(segment_bytes_, size_t(other[1]));
+           bootstrap_.pe(), other.wanted, pe);
+    segment_bytes_ = std::min(segment_bytes_, size_t(other.possible));
+    processes_.push_back(other.process);
   }
 }
 
+int Heap::first_sharing() const {
+  int pe = 0;
+  while (pe < bootstrap_.pe() && !shares_with(pe)) ++pe;
+  return pe;
+}
+
 void Heap::reserve(size_t wanted) {
-  // All PEs must use one stride: the least that any of them could get, tried downwards from what is wanted.
+  // All PEs must use one stride: the least that any process could get, tried downwards from what is wanted.
   const size_t pes = size_t(bootstrap_.pes());
+  const int first = first_sharing();
+  const bool reserves = first == bootstrap_.pe();
   uint64_t stride = std::bit_ceil(std::max(wanted, segment_bytes_));
+  void* reserved = nullptr;
   const auto take = [&](uint64_t each) {
-    reserved_ = memory_.reserve(each * pes, std::min(each, uint64_t{alignment_max}));
-    return reserved_ != nullptr;
+    reserved = memory_.reserve(each * pes, std::min(each, uint64_t{alignment_max}));
+    return reserved != nullptr;
   };
-  while (stride >= segment_bytes_ && !take(stride)) stride /= 2;
-  const uint64_t mine = reserved_ ? stride : 0;
+  while (reserves && stride >= segment_bytes_ && !take(stride)) stride /= 2;
+  const uint64_t mine = !reserves || reserved ? stride : 0;
   const auto all = bootstrap_.allgather(std::as_bytes(std::span(&mine, 1)), "agreeing on the heap's stride");
   uint64_t least = mine;
   for (const auto& raw : all) {
@@ -86,17 +101,28 @@ void Heap::reserve(size_t wanted) {
     std::memcpy(&other, raw.data(), sizeof other);
     least = std::min(least, other);
   }
+  if (least != mine && reserved) memory_.release(std::exchange(reserved, nullptr), mine * pes);
   if (least == 0)
     fail(Status::out_of_memory,
          "no address space for the heaps of {} PEs of {} bytes each (NVSHMEM_SYMMETRIC_SIZE: try less)", pes,
          segment_bytes_);
-  if (least != mine) {
-    memory_.release(reserved_, mine * pes);
-    if (!take(least)) fail(Status::out_of_memory, "address space of {} bytes was there and is gone", least * pes);
+  const auto error = error_in([&] {
+    if (reserves && !reserved && !take(least))
+      fail(Status::out_of_memory, "address space of {} bytes was there and is gone", least * pes);
+  });
+  int users = 0;
+  for (int pe = 0; pe < int(pes); ++pe) users += shares_with(pe) || pe == bootstrap_.pe();
+  if (reserved) range_ = new AddressRange(reserved, least * pes, users);
+  const auto ranges = bootstrap_.allgather(std::as_bytes(std::span(&range_, 1)), "sharing address space");
+  std::memcpy(&range_, ranges[size_t(first)].data(), sizeof range_);
+  try {
+    agree_on_success(bootstrap_, error, "sharing address space");
+  } catch (...) {
+    if (range_) AddressRange::leave(range_, memory_);
+    throw;
   }
   stride_ = least;
-  reserved_bytes_ = least * pes;
-  base_ = reinterpret_cast<uint64_t>(reserved_);
+  base_ = reinterpret_cast<uint64_t>(range_->base());
 }
 
 void Heap::grow(size_t bytes) {
@@ -116,27 +142,38 @@ void Heap::grow(size_t bytes) {
 }
 
 void Heap::map_everywhere(std::unique_ptr<Segment> mine, std::optional<Error> error, size_t bytes) {
+  bool alone = true;  // all PEs are of this process
+  for (int pe = 0; pe < bootstrap_.pes(); ++pe) alone = alone && shares_with(pe);
   UniqueFd exported;
   uint64_t offset = 0;
   if (!error)
     error = error_in([&] {
       offset = mine->offset();
-      exported = memory_.export_segment(*mine);
+      if (!alone) exported = memory_.export_segment(*mine);
     });
   agree_on_success(bootstrap_, error, "making a heap segment");
 
-  const auto offsets = bootstrap_.allgather(std::as_bytes(std::span(&offset, 1)), "passing heap segments");
   std::vector<Mapping> mapped;
-  mapped.reserve(offsets.size());
-  const auto map = [&](int pe, UniqueFd fd) {
-    std::memcpy(&offset, offsets[size_t(pe)].data(), sizeof offset);
-    Mapping mapping{pe == bootstrap_.pe() ? std::move(mine) : memory_.import_segment(std::move(fd), bytes, offset),
-                    reinterpret_cast<char*>(base_ + uint64_t(pe) * stride_ + bytes_)};
+  const auto map_one = [&](int pe, std::unique_ptr<Segment> segment) {
+    Mapping mapping{std::move(segment), reinterpret_cast<char*>(base_ + uint64_t(pe) * stride_ + bytes_)};
     memory_.map(*mapping.segment, mapping.place);
     mapped.push_back(std::move(mapping));
   };
   try {
-    exchange_fds(bootstrap_, exported.get(), map, "passing heap segments", exchange_);
+    if (alone) {
+      agree_on_success(bootstrap_, error_in([&] { map_one(bootstrap_.pe(), std::move(mine)); }),
+                       "mapping heap segments");
+    } else {
+      const auto offsets = bootstrap_.allgather(std::as_bytes(std::span(&offset, 1)), "passing heap segments");
+      const bool maps_others = first_sharing() == bootstrap_.pe();
+      const auto map = [&](int pe, UniqueFd fd) {
+        if (pe == bootstrap_.pe()) return map_one(pe, std::move(mine));
+        if (shares_with(pe) || !maps_others) return;
+        std::memcpy(&offset, offsets[size_t(pe)].data(), sizeof offset);
+        map_one(pe, memory_.import_segment(std::move(fd), bytes, offset));
+      };
+      exchange_fds(bootstrap_, exported.get(), map, "passing heap segments", exchange_);
+    }
   } catch (...) {
     for (auto& mapping : mapped) memory_.unmap(*mapping.segment, mapping.place);
     throw;

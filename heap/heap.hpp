@@ -2,6 +2,7 @@
 #pragma once
 #include <causeway/base/error.hpp>
 #include <causeway/bootstrap/bootstrap.hpp>
+#include <causeway/heap/address_range.hpp>
 #include <causeway/heap/allocator.hpp>
 #include <causeway/heap/fd_exchange.hpp>
 #include <causeway/heap/memory.hpp>
@@ -65,6 +66,12 @@ class Heap {
 
  private:
   void agree_on_first_segment(bool may_be_less);
+  /// Are this PE's mappings, and where they lie, also that one's?
+  [[nodiscard]] bool shares_with(int pe) const {
+    return memory_.serves_process() && processes_[size_t(pe)] == exchange_.process;
+  }
+  /// The first PE that this one shares mappings with: it maps what is other processes'.
+  [[nodiscard]] int first_sharing() const;
   void reserve(size_t wanted);
   void grow(size_t bytes);
   /// Maps `mine` (or reports `error`) and everyone else's at the heap's end, which moves.
@@ -81,8 +88,8 @@ class Heap {
   Memory& memory_;
   Bootstrap& bootstrap_;
   FdExchangeOptions exchange_;
-  void* reserved_ = nullptr;
-  size_t reserved_bytes_ = 0;
+  std::vector<ProcessIdentity> processes_;  // by PE
+  AddressRange* range_ = nullptr;
   uint64_t base_ = 0, stride_ = 0, bytes_ = 0;
   size_t segment_bytes_;
   uint64_t calls_ = 0;

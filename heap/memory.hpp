@@ -37,6 +37,8 @@ class Memory {
   /// Once for each segment, after it was exported: no descriptor of it need stay open.
   virtual void map(Segment&, void* place) = 0;
   virtual void unmap(Segment&, void* place) = 0;
+  /// Does what one PE of a process maps serve all PEs of the process?
+  [[nodiscard]] virtual bool serves_process() const = 0;
   /// How much can be made; SIZE_MAX where that cannot be known.
   [[nodiscard]] virtual size_t available() const = 0;
   [[nodiscard]] virtual std::string describe() const = 0;

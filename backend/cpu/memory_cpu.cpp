@@ -151,6 +151,8 @@ class CpuMemory : public Memory {
     mmap(place, segment.bytes(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   }
 
+  [[nodiscard]] bool serves_process() const override { return true; }
+
   [[nodiscard]] size_t available() const override {
     const auto bytes = read_memory_sizes(root_).available_bytes;
     return bytes ? size_t(*bytes) / pes_on_host_ : SIZE_MAX;

@@ -116,6 +116,8 @@ class CudaMemory : public Memory {
     driver().unmap(reinterpret_cast<CUdeviceptr>(place), segment.bytes());
   }
 
+  [[nodiscard]] bool serves_process() const override { return false; }  // each device is given access of its own
+
   [[nodiscard]] size_t available() const override {
     size_t free_bytes = 0, total = 0;
     return cudaMemGetInfo(&free_bytes, &total) == cudaSuccess ? free_bytes : SIZE_MAX;

@@ -36,6 +36,7 @@ class ShortMemory final : public Memory {
   void map(Segment& segment, void* place) override { there_->map(segment, place); }
   void unmap(Segment& segment, void* place) override { there_->unmap(segment, place); }
   size_t available() const override { return available_; }
+  bool serves_process() const override { return there_->serves_process(); }
   std::string describe() const override { return "short"; }
 
  private:
