@@ -14,9 +14,9 @@ CAUSEWAY_DEVICE_OUT_OF_LINE void report_wait(const DeviceWorld&, const WaitInfo&
 /// A wait for whichever PE goes on for so long when the job has lost one: another may still come.
 constexpr uint64_t kLossPatienceNs = 1000000000;
 
-/// Polls ready(seen, hurried) until it is true; `hurried` is for arrived(). Returns false only if the job's wait limit (CAUSEWAY_WAIT_TIMEOUT) has passed, or
-/// if the PE that it waits for has gone.
-/// describe() gives the WaitInfo: made for a report only, so that it costs a short wait nothing.
+/// Polls ready(seen, hurried) until it is true; `hurried` is for arrived(). Returns false only if the job's wait limit
+/// (CAUSEWAY_WAIT_TIMEOUT) has passed, or if the PE that it waits for has gone. describe() gives the WaitInfo: made for a report only,
+/// so that it costs a short wait nothing.
 template <class Describe, class Ready>
 CAUSEWAY_DEVICE bool spin_until(const DeviceWorld& world, Describe describe, Ready ready) {
   uint64_t seen = 0;
