@@ -297,9 +297,11 @@ void HubClient::report_missing(const std::string& who) {
 void HubClient::lose_hub(const std::string& why) {
   int pe = -1;
   bool in_good_order = false;
+  std::string before;
   {
     const std::lock_guard lock(mutex_);
     if (!broken_.empty()) return;
+    if (!loss_.empty()) before = "; before, " + loss_;
     pe = hub_pe_;
     in_good_order = pe == settings_.pe || std::find(left_.begin(), left_.end(), pe) != left_.end();
   }
@@ -308,7 +310,7 @@ void HubClient::lose_hub(const std::string& why) {
                                                            : "the process that served the job's hub: " + why;
   if (!in_good_order)
     note_departure(pe, true, pe >= 0 ? fmt::format("PE {} has ended, and with it the job's hub", pe) : text);
-  break_connection(text);
+  break_connection(text + before);
 }
 
 void HubClient::break_connection(const std::string& why) {

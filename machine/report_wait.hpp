@@ -31,6 +31,10 @@ CAUSEWAY_DEVICE_OUT_OF_LINE void record_fault(const DeviceWorld& world, const ch
   machine::store_release_sys(&record->written, read + 1);
 }
 
+CAUSEWAY_DEVICE_OUT_OF_LINE bool has_gone(const DeviceWorld& world, const WaitInfo& info) {
+  return info.peer < 0 ? any_lost(world) : gone(world, info.peer) != 0 && !info.outlives_peer;
+}
+
 CAUSEWAY_DEVICE_OUT_OF_LINE void report_wait(const DeviceWorld& world, const WaitInfo& info, uint64_t seen, bool ends) {
   int lost = -1;  // in vain, because of which PE
   if (ends && info.peer >= 0 && gone(world, info.peer) != 0) lost = info.peer;

@@ -1,6 +1,5 @@
 // The only wait loop. It lets the rest of the machine run, reports a wait that does not end, and ends it where asked.
 #pragma once
-#include <causeway/machine/gone.hpp>
 #include <causeway/machine/wait_info.hpp>
 #include <causeway/machine/machine.hpp>
 #include <causeway/runtime/device_world.hpp>
@@ -11,12 +10,15 @@ namespace causeway {
 /// the unit on CUDA.)
 CAUSEWAY_DEVICE_OUT_OF_LINE void report_wait(const DeviceWorld&, const WaitInfo&, uint64_t seen, bool ends);
 
+/// Has the peer gone; peer -1: has the job lost any PE? (Out of line: no part of the polling loop.)
+CAUSEWAY_DEVICE_OUT_OF_LINE bool has_gone(const DeviceWorld&, const WaitInfo&);
+
 /// A wait for whichever PE goes on for so long when the job has lost one: another may still come.
 constexpr uint64_t kLossPatienceNs = 1000000000;
 
 /// Polls ready(seen, hurried) until it is true; `hurried` is for arrived(). Returns false only if the job's wait limit
-/// (CAUSEWAY_WAIT_TIMEOUT) has passed, or if the PE that it waits for has gone. describe() gives the WaitInfo: made for a report only,
-/// so that it costs a short wait nothing.
+/// (CAUSEWAY_WAIT_TIMEOUT) has passed, or if the PE that it waits for has gone. describe() gives the WaitInfo: made where the clock is
+/// looked at only, so that it costs a short wait nothing.
 template <class Describe, class Ready>
 CAUSEWAY_DEVICE bool spin_until(const DeviceWorld& world, Describe describe, Ready ready) {
   uint64_t seen = 0;
@@ -40,9 +42,9 @@ CAUSEWAY_DEVICE bool spin_until(const DeviceWorld& world, Describe describe, Rea
       report_wait(world, describe(), seen, true);
       return false;
     }
-    const int peer = describe().peer;
-    if (lost_since == 0 && peer < 0 && any_lost(world)) lost_since = now;
-    if (lost_since != 0 ? now - lost_since > kLossPatienceNs : gone(world, peer) != 0 && !describe().outlives_peer) {
+    if (has_gone(world, describe())) {
+      if (lost_since == 0) lost_since = now;
+      if (describe().peer < 0 && now - lost_since < kLossPatienceNs) continue;
       if (ready(seen, true)) break;  // what it did before it went
       report_wait(world, describe(), seen, true);
       return false;
