@@ -195,7 +195,6 @@ void Hub::handle_hello(Connection& connection, const Frame& frame) {
     return refuse(connection, fmt::format("PE {} on the socket of PE {}", hello.pe, connection.expected_pe));
   const std::string why = membership_.join(hello.pe, hello.pes, hello.pid);
   if (!why.empty()) return refuse(connection, why);
-  used_ = true;
   full_ = full_ || membership_.all_present();
   failed_starts_.erase(hello.pe);
   connection.pe = hello.pe;

@@ -63,13 +63,11 @@ class Hub {
   /// Tells the PEs that the hub goes away. Then turn() it until idle(), or give up.
   void close();
 
-  [[nodiscard]] bool used() const { return used_; }  ///< a PE has joined at some time
   [[nodiscard]] bool present(int pe) const { return membership_.present(pe); }
   [[nodiscard]] bool idle() const;  ///< nothing left to deliver
   [[nodiscard]] bool others_present(int pe) const { return membership_.anyone_present_but(pe); }
   /// Of one job: all PEs have joined, and all have gone.
   [[nodiscard]] bool over() const { return settings_.one_job && full_ && connections_.empty(); }
-  [[nodiscard]] std::size_t listeners() const { return listeners_.size(); }
 
  private:
   struct Loss {
@@ -111,7 +109,6 @@ class Hub {
   std::optional<Ending> ending_;
   std::optional<Clock::time_point> accept_again_at_;  // after the process ran out of descriptors
   std::set<int> failed_starts_;
-  bool used_ = false;
   bool full_ = false;  // all have joined
 };
 

@@ -36,6 +36,8 @@ UniqueFd try_listen(const Address& address, std::uint16_t& port) {
   UniqueFd socket(::socket(address.family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return {};
   const int on = 1;
+  // Connections of jobs that have ended occupy their ports for a minute: else thousands of jobs would use all up.
+  (void)::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (address.family == AF_INET6) (void)::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
   SocketAddress at = to_socket_address(address, port);
   auto* const raw = reinterpret_cast<sockaddr*>(&at.storage);

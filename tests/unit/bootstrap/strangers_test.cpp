@@ -54,6 +54,7 @@ TEST(Strangers, AWrongSecretIsRefused) {
     const std::string error = error_of([&] { (void)make_bootstrap_unique_id(wrong, 1, 3, patient()); });
     EXPECT_NE(error.find("the secret is not this job's"), std::string::npos) << error;
     EXPECT_NE(error.find("PE 1 of 3"), std::string::npos) << error;
+    EXPECT_EQ(error.find("cannot join the job"), error.rfind("cannot join the job")) << error;  // said once
   }
   job.check();
 }
