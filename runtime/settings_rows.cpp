@@ -33,11 +33,12 @@ constexpr SettingRow kRows[] = {
      &S::print_version},
     {"NVSHMEM_INFO", boolean, honoured, "0", "Print all variables and their values at start.", &S::print_info},
     {"NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME", text, honoured, "",
-     "Interfaces whose addresses go into a unique id: prefixes of names with commas between; `=eth0` means exactly "
-     "eth0, a list that starts with ^ names those to leave out. Not set: all.",
+     "Interfaces whose addresses go into a unique id, and at which alone its maker listens: prefixes of names with "
+     "commas between; `=eth0` means exactly eth0, a list that starts with ^ names those to leave out. Not set: all.",
      &S::uid_interfaces},
     {"NVSHMEM_BOOTSTRAP_UID_SOCK_FAMILY", choice, honoured, "",
-     "Which addresses go into a unique id. Not set: both families.", &S::uid_family, "AF_INET|AF_INET6"},
+     "Which addresses go into a unique id, and are listened at. Not set: both families.", &S::uid_family,
+     "AF_INET|AF_INET6"},
 
     // ---- ours
     {"CAUSEWAY_HEAP_STRIDE", size, ours, "0",

@@ -158,8 +158,9 @@ void World::report_missing_atomics() const {
 }
 
 void World::make_device_tables() {
-  faults_ =
-      static_cast<FaultRecord*>(machine_host::make_shared(sizeof(FaultRecord) + size_t(pes()) * sizeof(uint32_t)));
+  if (!faults_)  // (a bind that failed has left it)
+    faults_ =
+        static_cast<FaultRecord*>(machine_host::make_shared(sizeof(FaultRecord) + size_t(pes()) * sizeof(uint32_t)));
   bootstrap_->on_departure([this](int pe, bool lost) { note_departure(pe, lost); });
   // The first allocation: how much is mapped, where kernels can see it.
   auto* mapped = static_cast<uint64_t*>(heap_->allocate(2 * sizeof(uint64_t), 512, "the heap's size word"));
