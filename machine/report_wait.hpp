@@ -36,21 +36,26 @@ CAUSEWAY_DEVICE_OUT_OF_LINE bool has_gone(const DeviceWorld& world, const WaitIn
 }
 
 CAUSEWAY_DEVICE_OUT_OF_LINE void report_wait(const DeviceWorld& world, const WaitInfo& info, uint64_t seen, bool ends) {
-  int lost = -1;  // in vain, because of which PE
-  if (ends && info.peer >= 0 && gone(world, info.peer) != 0) lost = info.peer;
-  for (int pe = 0; ends && info.peer < 0 && lost < 0 && pe < world.pes; ++pe)
-    if (gone(world, pe) == kPeLost) lost = pe;
+  const bool in_vain = ends && has_gone(world, info);
+  int whom = info.peer;  // it is in vain because of this PE; -1: of the hub, without which nobody hears of losses
+  for (int pe = 0; in_vain && whom < 0 && pe < world.pes; ++pe)
+    if (gone(world, pe) == kPeLost) whom = pe;
   constexpr uint32_t kPrintedMax = 16;  // every thread of a kernel may wait, and again for ever
-  if (lost < 0 || machine::atomic_add_sys(world.faults->claims + 1, 1u) < kPrintedMax) {
+  if (!in_vain || machine::atomic_add_sys(world.faults->claims + 1, 1u) < kPrintedMax) {
     CAUSEWAY_DEVICE_PRINT("causeway: PE %d of %d: %s %s %s %llu at heap offset 0x%llx (peer %d): seen %llu\n", world.pe,
                           world.pes, ends ? "gave up waiting in" : "waits in", info.operation, info.comparison,
                           static_cast<unsigned long long>(info.expected),
                           static_cast<unsigned long long>(heap_offset(world, info.address)), info.peer,
                           static_cast<unsigned long long>(seen));
-    if (lost >= 0) CAUSEWAY_DEVICE_PRINT("causeway: PE %d of %d: PE %d has ended\n", world.pe, world.pes, lost);
+    if (in_vain && whom >= 0)
+      CAUSEWAY_DEVICE_PRINT("causeway: PE %d of %d: PE %d has %s\n", world.pe, world.pes, whom,
+                            gone(world, whom) == kPeLost ? "ended" : "left the job");
+    if (in_vain && whom < 0)
+      CAUSEWAY_DEVICE_PRINT("causeway: PE %d of %d: the process that served the job's hub has ended\n", world.pe,
+                            world.pes);
   }
   if (!ends) return;
-  const char* const problem = lost >= 0 ? "waited for a PE that has ended" : "wait past its limit";
+  const char* const problem = in_vain ? "waited for what can no longer come" : "wait past its limit";
   record_fault(world, info.operation, problem, info.peer, info.address, info.expected, seen);
 }
 
