@@ -171,7 +171,7 @@ CAUSEWAY_DEVICE bool wait_for_rank(const LowLatencyPlace& place, const char* nam
     if (start == 0) start = now;
     if (now - start < place.timeout_ns) {
       if (gone(place.world, peer) == 0) return false;
-      there = ready(seen);  // what it sent before it went
+      there = ready(seen, true);  // what it sent before it went
       if (there) return true;
     }
     machine::store_relaxed_sys(place.mask + rank, 1u);
