@@ -48,10 +48,10 @@ CAUSEWAY_DEVICE bool check_symmetric(const DeviceWorld& world, const char* name,
   return false;
 }
 
-/// Is it memory of the caller's device outside of the symmetric heap? Operations with the caller itself take it, since nothing is
+/// Is it memory of the caller's device outside of all heaps? Operations with the caller itself take it, since nothing is
 /// translated (programs count on it).
 CAUSEWAY_DEVICE bool own_memory(const DeviceWorld& world, const void* address, int pe) {
-  return pe == world.pe && address && heap_offset(world, address) >= *world.heap_bytes;
+  return pe == world.pe && address && !in_heap_space(world, address);
 }
 
 /// A PE, and what an operation reads or writes there: a part of the symmetric heap, or own memory.

@@ -25,9 +25,9 @@ void check_pe(World& world, int pe) {
   if (pe < 0 || pe >= world.pes()) fail(Status::invalid_value, "pe is {}: must be 0 to {}", pe, world.pes() - 1);
 }
 
-/// Memory of the caller outside of the symmetric heap: operations with the caller itself take it (see api/check.hpp).
+/// Memory of the caller outside of all heaps: operations with the caller itself take it (see api/check.hpp).
 bool own_memory(World& world, const void* address, int pe) {
-  return pe == world.pe() && address && heap_offset(world.device_world(), address) >= world.heap().bytes();
+  return pe == world.pe() && address && !in_heap_space(world.device_world(), address);
 }
 
 const TeamView& find_team(World& world, int team) {
@@ -52,13 +52,20 @@ const DeviceWorld& check_remote(const char* call, const char* argument, const vo
   return world.device_world();
 }
 
+const DeviceWorld& check_remote_by_kernel(const char* call, const char* argument, const void* address, size_t bytes,
+                                          int pe) {
+  const DeviceWorld& world = check_remote(call, argument, address, bytes, pe);
+  if (own_memory(world_of(call), address, pe)) check_device_memory(call, argument, address);
+  return world;
+}
+
 void check_alignment(const char*, const char* argument, const void* address, size_t alignment) {
   if (reinterpret_cast<uint64_t>(address) % alignment != 0)
     fail(Status::invalid_value, "{} is {}: must be a multiple of the element's size {}", argument, address, alignment);
 }
 
 const DeviceWorld& check_signal(const char* call, const uint64_t* word, int operation, int pe) {
-  const DeviceWorld& world = check_remote(call, "sig_addr", word, sizeof *word, pe);
+  const DeviceWorld& world = check_remote_by_kernel(call, "sig_addr", word, sizeof *word, pe);
   check_alignment(call, "sig_addr", word, sizeof *word);
   if (operation != signal_set && operation != signal_add)
     fail(Status::invalid_value, "sig_op is {}: must be NVSHMEM_SIGNAL_SET (9) or NVSHMEM_SIGNAL_ADD (10)", operation);

@@ -76,7 +76,7 @@ CAUSEWAY_DEVICE_LARGE bool enter(const DeviceWorld& world, const char* name, Gro
   exchange(world, name, group, team, digest);
   const int other = detail::first_other(group, team);
   if (other < 0 && good) return true;
-  if (other >= 0 && any_lost(world) && first_gone(world, team) >= 0) return false;  // the wait has said so
+  if (other >= 0 && first_gone(world, team) >= 0) return false;  // the wait has said so
   if (good && leads(group))
     misuse(world, name,
            "members of the team, PEs {} and {}, called it with different arguments or called different collectives",

@@ -55,6 +55,7 @@ CAUSEWAY_DEVICE_LARGE bool collect(const DeviceWorld& world, const char* name, G
                                    void* dest, const void* source, size_t bytes, Arguments arguments) {
   if (!enter(world, name, group, team, {Collective::collect, dest, nullptr, 1, 0, arguments})) return false;
   exchange(world, name, group, team, bytes);
+  if (any_lost(world) && first_gone(world, team) >= 0) return false;  // what it gives has not come: old words lie there
   size_t before = 0, all = 0;
   for (int member = 0; member < team.pes; ++member) {
     if (member == team.pe) before = all;

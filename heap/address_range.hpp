@@ -2,9 +2,17 @@
 #pragma once
 #include <causeway/heap/memory.hpp>
 
-#include <atomic>
+#include <iterator>
+#include <mutex>
+#include <vector>
 
 namespace causeway {
+
+/// A segment at its place.
+struct Mapping {
+  std::unique_ptr<Segment> segment;
+  char* place;
+};
 
 class AddressRange {
  public:
@@ -14,9 +22,16 @@ class AddressRange {
 
   [[nodiscard]] void* base() const { return base_; }
 
-  /// One user less; after the last one the address space is free and the object gone.
-  static void leave(AddressRange* range, Memory& memory) {
-    if (range->users_.fetch_sub(1) > 1) return;
+  /// One user less. What it has mapped stays until the last one leaves, for the others may use it; then all of it is unmapped, the
+  /// address space free and the object gone.
+  static void leave(AddressRange* range, Memory& memory, std::vector<Mapping> mapped) {
+    {
+      std::lock_guard lock(range->mutex_);
+      std::move(mapped.begin(), mapped.end(), std::back_inserter(range->mapped_));
+      if (--range->users_ > 0) return;
+    }
+    for (const Mapping& mapping : range->mapped_) memory.unmap(*mapping.segment, mapping.place);
+    range->mapped_.clear();
     memory.release(range->base_, range->bytes_);
     delete range;
   }
@@ -26,7 +41,9 @@ class AddressRange {
 
   void* base_;
   size_t bytes_;
-  std::atomic<int> users_;
+  std::mutex mutex_;
+  int users_;
+  std::vector<Mapping> mapped_;
 };
 
 }  // namespace causeway

@@ -43,16 +43,12 @@ Heap::Heap(Memory& memory, Bootstrap& bootstrap, const HeapOptions& options)
   try {
     grow(segment_bytes_);
   } catch (...) {
-    AddressRange::leave(range_, memory_);
+    AddressRange::leave(range_, memory_, {});
     throw;
   }
 }
 
-Heap::~Heap() {
-  for (auto& mapping : mappings_) memory_.unmap(*mapping.segment, mapping.place);
-  mappings_.clear();
-  AddressRange::leave(range_, memory_);
-}
+Heap::~Heap() { AddressRange::leave(range_, memory_, std::move(mappings_)); }
 
 void Heap::agree_on_first_segment(bool may_be_less) {
   const size_t wanted = segment_bytes_, available = memory_.available(), granularity = memory_.granularity();
@@ -88,20 +84,28 @@ void Heap::reserve(size_t wanted) {
   const bool reserves = first == bootstrap_.pe();
   uint64_t stride = std::bit_ceil(std::max(wanted, segment_bytes_));
   void* reserved = nullptr;
+  uint64_t taken = 0;
+  const auto give_back = [&] {
+    if (reserved) memory_.release(std::exchange(reserved, nullptr), taken);
+  };
   const auto take = [&](uint64_t each) {
-    reserved = memory_.reserve(each * pes, std::min(each, uint64_t{alignment_max}));
+    reserved = memory_.reserve(taken = each * pes, std::min(each, uint64_t{alignment_max}));
     return reserved != nullptr;
   };
   while (reserves && stride >= segment_bytes_ && !take(stride)) stride /= 2;
   const uint64_t mine = !reserves || reserved ? stride : 0;
-  const auto all = bootstrap_.allgather(std::as_bytes(std::span(&mine, 1)), "agreeing on the heap's stride");
   uint64_t least = mine;
-  for (const auto& raw : all) {
-    uint64_t other = 0;
-    std::memcpy(&other, raw.data(), sizeof other);
-    least = std::min(least, other);
+  try {
+    for (const auto& raw : bootstrap_.allgather(std::as_bytes(std::span(&mine, 1)), "agreeing on the heap's stride")) {
+      uint64_t other = 0;
+      std::memcpy(&other, raw.data(), sizeof other);
+      least = std::min(least, other);
+    }
+  } catch (...) {
+    give_back();
+    throw;
   }
-  if (least != mine && reserved) memory_.release(std::exchange(reserved, nullptr), mine * pes);
+  if (least != mine) give_back();
   if (least == 0)
     fail(Status::out_of_memory,
          "no address space for the heaps of {} PEs of {} bytes each (NVSHMEM_SYMMETRIC_SIZE: try less)", pes,
@@ -113,12 +117,12 @@ void Heap::reserve(size_t wanted) {
   int users = 0;
   for (int pe = 0; pe < int(pes); ++pe) users += shares_with(pe) || pe == bootstrap_.pe();
   if (reserved) range_ = new AddressRange(reserved, least * pes, users);
-  const auto ranges = bootstrap_.allgather(std::as_bytes(std::span(&range_, 1)), "sharing address space");
-  std::memcpy(&range_, ranges[size_t(first)].data(), sizeof range_);
   try {
+    const auto ranges = bootstrap_.allgather(std::as_bytes(std::span(&range_, 1)), "sharing address space");
+    std::memcpy(&range_, ranges[size_t(first)].data(), sizeof range_);
     agree_on_success(bootstrap_, error, "sharing address space");
   } catch (...) {
-    if (range_) AddressRange::leave(range_, memory_);
+    if (range_) AddressRange::leave(range_, memory_, {});
     throw;
   }
   stride_ = least;

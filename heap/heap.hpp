@@ -80,11 +80,6 @@ class Heap {
   /// Compares what all PEs are about to do; throws the same error on all if it differs, or if one has a problem with it.
   void agree(const std::string& what, const std::string& site, const std::string& problem = {});
 
-  struct Mapping {
-    std::unique_ptr<Segment> segment;
-    char* place;
-  };
-
   Memory& memory_;
   Bootstrap& bootstrap_;
   FdExchangeOptions exchange_;

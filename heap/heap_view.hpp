@@ -19,6 +19,11 @@ CAUSEWAY_HOST_DEVICE uint64_t heap_offset(const DeviceWorld& world, const void* 
   return reinterpret_cast<uint64_t>(local) - (world.heap_base + static_cast<uint64_t>(world.pe) * world.heap_stride);
 }
 
+/// Does the address lie where some PE's heap is or may grow to?
+CAUSEWAY_HOST_DEVICE bool in_heap_space(const DeviceWorld& world, const void* address) {
+  return reinterpret_cast<uint64_t>(address) - world.heap_base < world.heap_stride * static_cast<uint64_t>(world.pes);
+}
+
 /// Is [local, local + bytes) a part of the caller's symmetric heap?
 CAUSEWAY_HOST_DEVICE bool in_heap(const DeviceWorld& world, const void* local, uint64_t bytes) {
   const uint64_t offset = heap_offset(world, local), mapped = *world.heap_bytes;

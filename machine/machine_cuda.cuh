@@ -206,25 +206,27 @@ CAUSEWAY_DEVICE T load_peer(const T* p) {
   return load_relaxed_sys(p);
 }
 
+// As two words of 64 bits, because the memory model takes a vector's elements for accesses of their own.
 struct alignas(16) Word16 {
   uint32_t x, y, z, w;
 };
+CAUSEWAY_DEVICE Word16 word16(uint64_t low, uint64_t high) {
+  return {uint32_t(low), uint32_t(low >> 32), uint32_t(high), uint32_t(high >> 32)};
+}
 CAUSEWAY_DEVICE Word16 load_copy(const Word16* p) {
-  Word16 v;
-  asm volatile("ld.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p) : "memory");
-  return v;
+  uint64_t low, high;
+  asm volatile("ld.v2.u64 {%0,%1}, [%2];" : "=l"(low), "=l"(high) : "l"(p) : "memory");
+  return word16(low, high);
 }
 /// From memory, not from the L1 cache: what a peer has written since.
 CAUSEWAY_DEVICE Word16 load_fresh(const Word16* p) {
-  Word16 v;
-  asm volatile("ld.relaxed.sys.v4.u32 {%0,%1,%2,%3}, [%4];"
-               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-               : "l"(p)
-               : "memory");
-  return v;
+  uint64_t low, high;
+  asm volatile("ld.relaxed.sys.v2.u64 {%0,%1}, [%2];" : "=l"(low), "=l"(high) : "l"(p) : "memory");
+  return word16(low, high);
 }
 CAUSEWAY_DEVICE void store_copy(Word16* p, Word16 v) {
-  asm volatile("st.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+  asm volatile("st.v2.u64 [%0], {%1,%2};" ::"l"(p), "l"(uint64_t(v.y) << 32 | v.x), "l"(uint64_t(v.w) << 32 | v.z)
+               : "memory");
 }
 template <class T>
 CAUSEWAY_DEVICE T load_copy(const T* p) {

@@ -5,6 +5,7 @@
 #include <causeway/moe/hop.hpp>
 #include <causeway/moe/low_latency_combine.hpp>
 #include <causeway/moe/low_latency_dispatch.hpp>
+#include <causeway/runtime/departures.hpp>
 
 #include <exception>
 #include <optional>

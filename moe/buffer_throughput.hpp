@@ -154,6 +154,8 @@ Received Buffer::dispatch(const Tokens& given, int expert_alignment, cudaStream_
   self.dispatch(in, *handle, self.verdict(wrong), 0, stream);
   machine_host::synchronize(stream);
   if (wrong) std::rethrow_exception(wrong);
+  for (const int pe : host::known_members(self.options.team))
+    if (gone_for_host(self.world, pe) >= 0) fail(Status::internal, "PE {} has ended: its tokens have not come", pe);
   if (self.rail) self.throw_verdict(in, *self.rail);
   self.throw_verdict(in, *self.inside);
   handle->received = self.inside->counted().received;

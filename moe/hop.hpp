@@ -188,7 +188,7 @@ class Hop {
     machine::launch(kernel, unsigned(blocks), kThreads, stream);
   }
 
-  // Kernels write to all of it until the region goes, which waits for the device: so that goes first.
+  // Kernels write to all of it until the region goes, which waits for the device: so what is not of the pool comes before it.
   Pool pool_;
   HostMemory<Counted> counted_;
   SymmetricMemory region_;

@@ -2,11 +2,15 @@
 #pragma once
 #include <causeway/runtime/device_world.hpp>
 
+#include <fmt/format.h>
+
 #include <cstdint>
+#include <string>
 
 namespace causeway {
 
-/// The PE because of which a wait for `peer` (-1: for any) is in vain; -1: it is not.
+/// The PE because of which a wait for `peer` (-1: for any) is in vain; `pes`: nobody hears of losses any more, since the hub has
+/// gone; -1: it is not.
 inline int gone_for_host(const DeviceWorld& world, int peer) {
   if (!world.faults) return -1;
   const auto* const words = reinterpret_cast<const uint32_t*>(world.faults + 1);
@@ -14,7 +18,10 @@ inline int gone_for_host(const DeviceWorld& world, int peer) {
     const uint32_t word = __atomic_load_n(words + pe, __ATOMIC_ACQUIRE);
     if (word == kPeLost || (word != 0 && pe == peer)) return pe;
   }
-  return -1;
+  return peer < 0 && __atomic_load_n(&world.faults->losses, __ATOMIC_ACQUIRE) != 0 ? world.pes : -1;
+}
+inline std::string describe_gone(const DeviceWorld& world, int gone) {
+  return gone < world.pes ? fmt::format("PE {} has ended", gone) : "the hub of the job has gone";
 }
 
 }  // namespace causeway

@@ -26,8 +26,8 @@ constexpr int kInboxLineWords = 16;  // 128 bytes: flags of different PEs never 
 /// Faults are numbered. Fault n + 1 may be written when the host has read n (`read`), by whoever first makes n + 1 of n in `claims`:
 /// a word of device memory, since a GPU may have no atomics on the host's. Others go untold.
 struct FaultRecord {
-  uint32_t read = 0;     // by the host: number of the last fault that it has read
-  uint32_t written = 0;  // by the device, last: number of the fault that the rest tells of
+  uint32_t read = 0;           // by the host: number of the last fault that it has read
+  uint32_t written = 0;        // by the device, last: number of the fault that the rest tells of
   uint32_t* claims = nullptr;  // and behind it, of the job's record, how many waits in vain have been printed
   int32_t pe = -1, peer = -1;
   uint64_t heap_offset = 0, expected = 0, seen = 0;
@@ -47,8 +47,8 @@ struct DeviceWorld {
   const TeamView* teams = nullptr;       // by nvshmem_team_t; then, from teams_max on, each team's host channel
   const uint64_t* heap_bytes = nullptr;  // mapped so far: heaps grow
   FaultRecord* faults = nullptr;
-  uint64_t wait_report_ns = 0;       // a wait this long says so and goes on
-  uint64_t wait_timeout_ns = 0;      // a wait this long ends; 0: never
+  uint64_t wait_report_ns = 0;   // a wait this long says so and goes on
+  uint64_t wait_timeout_ns = 0;  // a wait this long ends; 0: never
 };
 
 /// Compared when a unit registers: headers and library of different builds must not meet.

@@ -28,7 +28,7 @@ struct PeState {
   int starting_pe = -1, starting_pes = 0;  // as which PE, where it says so
   std::shared_ptr<Bootstrap> starting_by;  // once it has one
   std::string start_refused;               // why it must give up
-  std::string last_error;        // of the last failed call
+  std::string last_error;                  // of the last failed call
   int errors_printed = 0;
   std::map<std::thread::id, uint64_t> errors;  // reported by each thread that has
   std::mutex error_mutex;                      // of the three above

@@ -77,18 +77,24 @@ void World::begin() {
 }
 
 World::~World() {
-  if (bound()) {
+  // Each of these, also where an earlier one has failed, as the meeting does when a PE has died.
+  const auto attempt = [](const auto& body) {
     try {
-      machine_host::synchronize_device();
-      bootstrap_->barrier("nvshmem_finalize");
-      bootstrap_->on_departure({});  // the others may leave now
-      unregister_all();
-      if (pe() == 0 && settings_.report_leaks) report_leaks();  // all PEs have the same blocks
-      for (const UnitRegistration* unit : pe_state().units) machine_host::fill(*unit, DeviceWorld{});
-      check_faults();  // device code may have left one that no call has met
+      body();
     } catch (const std::exception& error) {
       note_error(fmt::format("nvshmem_finalize: {}", error.what()));
     }
+  };
+  if (bound()) {
+    attempt([&] {
+      machine_host::synchronize_device();
+      bootstrap_->barrier("nvshmem_finalize");
+      bootstrap_->on_departure({});                             // the others may leave now
+      if (pe() == 0 && settings_.report_leaks) report_leaks();  // all PEs have the same blocks
+    });
+    attempt([&] { unregister_all(); });
+    attempt([&] { empty_units(); });
+    attempt([&] { check_faults(); });  // device code may have left one that no call has met
   }
   bootstrap_->on_departure({});
   teams_.reset();
@@ -137,6 +143,12 @@ void World::bind() {
     report_missing_atomics();
     make_device_tables();
   } catch (...) {
+    bootstrap_->on_departure({});
+    try {
+      empty_units();
+    } catch (const std::exception&) {
+      // the first error is the one to tell
+    }
     teams_.reset();
     heap_.reset();
     if (faults_) machine_host::free_shared(std::exchange(faults_, nullptr));  // (no kernel knows of it yet)
@@ -158,9 +170,8 @@ void World::report_missing_atomics() const {
 }
 
 void World::make_device_tables() {
-  if (!faults_)  // (a bind that failed has left it)
-    faults_ =
-        static_cast<FaultRecord*>(machine_host::make_shared(sizeof(FaultRecord) + size_t(pes()) * sizeof(uint32_t)));
+  faults_ =
+      static_cast<FaultRecord*>(machine_host::make_shared(sizeof(FaultRecord) + size_t(pes()) * sizeof(uint32_t)));
   bootstrap_->on_departure([this](int pe, bool lost) { note_departure(pe, lost); });
   // The first allocation: how much is mapped, where kernels can see it.
   auto* mapped = static_cast<uint64_t*>(heap_->allocate(2 * sizeof(uint64_t), 512, "the heap's size word"));
@@ -182,6 +193,12 @@ void World::make_device_tables() {
   std::lock_guard lock(state.units_mutex);
   for (const UnitRegistration* unit : state.units) machine_host::fill(*unit, device_world_);
   bootstrap_->barrier("binding the device");
+}
+
+void World::empty_units() {
+  PeState& state = pe_state();
+  std::lock_guard lock(state.units_mutex);
+  for (const UnitRegistration* unit : state.units) machine_host::fill(*unit, DeviceWorld{});
 }
 
 /// On any thread. The PE's word first: who sees a loss looks for whose it is.

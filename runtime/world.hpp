@@ -62,6 +62,7 @@ class World {
   void place_pes();
   void report_missing_atomics() const;
   void make_device_tables();
+  void empty_units();
   void note_departure(int pe, bool lost);
 
   std::shared_ptr<Bootstrap> bootstrap_;

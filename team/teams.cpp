@@ -107,6 +107,9 @@ Teams::Gather Teams::among_team(int team, const char* call) {
     char* all = scratch_ + gather_words_ * sizeof(uint64_t);
     machine_host::copy(scratch_, mine.data(), bytes);
     machine_host::fcollect(world_.device_world(), call, team, all, scratch_, bytes);
+    for (const int lost : world_.bootstrap().lost_pes())  // then nothing has moved
+      if (number_of(slots_[size_t(team)].members, lost) >= 0)
+        fail(Status::internal, "PE {}, a member of team {}, has ended", lost, team);
     std::vector<Words> gathered(members, Words(mine.size()));
     for (size_t i = 0; i < members; ++i) machine_host::copy(gathered[i].data(), all + i * bytes, bytes);
     return gathered;

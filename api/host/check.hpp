@@ -13,6 +13,9 @@ const DeviceWorld& bound_world(const char* call);
 /// [address, address + bytes) must lie in the caller's heap, and `pe` be a PE of the job. Where it is the caller itself, any memory
 /// of its device will do, since nothing is translated (programs count on it).
 const DeviceWorld& check_remote(const char* call, const char* argument, const void* address, size_t bytes, int pe);
+/// The same for an operation that a kernel does: then own memory must be memory that the device can reach.
+const DeviceWorld& check_remote_by_kernel(const char* call, const char* argument, const void* address, size_t bytes,
+                                          int pe);
 const DeviceWorld& check_signal(const char* call, const uint64_t* word, int operation, int pe);
 const DeviceWorld& check_wait(const char* call, const void* variable, size_t bytes, int comparison);
 const DeviceWorld& check_waits(const char* call, const void* variables, size_t count, size_t bytes, int comparison);

@@ -35,9 +35,8 @@ void poll(const char* name, const DeviceWorld& world, T* variables, size_t count
     if (const int lost = gone_for_host(world, -1); lost >= 0) {
       if (lost_since.time_since_epoch().count() == 0) lost_since = std::chrono::steady_clock::now();
       if (std::chrono::steady_clock::now() - lost_since > std::chrono::nanoseconds(kLossPatienceNs))
-        fail(Status::internal,
-             "gave up the wait on {} variable(s) at heap offset {:#x} (the first seen as {}): PE {} has ended", count,
-             heap_offset(world, variables), values[0], lost);
+        fail(Status::internal, "gave up the wait on {} variable(s) at heap offset {:#x} (the first seen as {}): {}",
+             count, heap_offset(world, variables), values[0], describe_gone(world, lost));
     }
     const auto waited = uint64_t(std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
     const uint64_t place = heap_offset(world, variables);

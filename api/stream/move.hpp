@@ -89,7 +89,7 @@ template <class T>
 void p_on_stream(const char* name, T* dest, T value, int pe, Stream stream) {
   using Plain = typename Canonical<Sum, T>::type;
   guard(name, [&] {
-    const DeviceWorld& world = check_remote(name, "dest", dest, sizeof(T), pe);
+    const DeviceWorld& world = check_remote_by_kernel(name, "dest", dest, sizeof(T), pe);
     check_alignment(name, "dest", dest, sizeof(T));
     machine::launch(PKernel<Plain>{world, reinterpret_cast<Plain*>(dest), static_cast<Plain>(value), pe}, 1, 1, stream);
   });

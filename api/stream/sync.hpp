@@ -133,7 +133,7 @@ struct SetKernel {
 
 template <class T>
 const DeviceWorld& check_atomic(const char* name, const char* argument, const T* place, int pe) {
-  const DeviceWorld& world = check_remote(name, argument, place, sizeof(T), pe);
+  const DeviceWorld& world = check_remote_by_kernel(name, argument, place, sizeof(T), pe);
   check_alignment(name, argument, place, sizeof(T));
   return world;
 }

@@ -35,14 +35,14 @@ def whole(*sizes):
 
 
 COPY = [in_flight(8), steps_of_16(), NO_FENCE, NO_RELEASE, no_local_memory(),
-        calls_only("copy_anything", LOAD + r"\S*v4", "no call but for odd places, and none on the way of whole words")] + whole(4, 8)
+        calls_only("copy_anything", LOAD + r"\S*v2", "no call but for odd places, and none on the way of whole words")] + whole(4, 8)
 COPY_BLOCK = COPY + [exactly(2, SYNC_BLOCK, "block syncs"),
                      precedes(SYNC_BLOCK, LOAD, "the block's sync precedes the first load"),
                      precedes(SYNC_BLOCK, CALL, "the block's sync precedes the call")]
 COPY_WARP = COPY + [exactly(2, SYNC_WARP, "warp syncs"),
                     precedes(SYNC_WARP, LOAD, "the warp's sync precedes the first load")]
 # What a get reads of a peer comes from there, not from the L1 cache.
-FRESH = [absent(r"ld\.(?:global\.)?v4", "load of 16 bytes that the L1 cache may answer")]
+FRESH = [absent(r"ld\.(?:global\.)?v[24]", "load of 16 bytes that the L1 cache may answer")]
 
 # signal/signal.hpp: a signal alone orders nothing; after a put, the leader's release is cumulative and the only fence.
 SIGNAL_OP = [exactly(1, r"st\.relaxed\.sys\b", "relaxed store"),

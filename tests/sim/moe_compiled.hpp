@@ -48,6 +48,12 @@ int team_size(const char*, int team) { return nvshmem_team_n_pes(team); }
 int team_number(const char*, int team) { return nvshmem_team_my_pe(team); }
 int all_pes() { return nvshmem_n_pes(); }
 int even_node_pes() { return 0; }
+Members known_members(int team) {
+  Members members;
+  for (int i = 0; i < nvshmem_team_n_pes(team); ++i)
+    members.push_back(nvshmem_team_translate_pe(team, i, NVSHMEM_TEAM_WORLD));
+  return members;
+}
 void check_faults(const char*) {}                      // (of the library's own kernels)
 void check_faults(const char*, FaultRecord* record) {  // each is told once
   FaultRecord& faults = *record;
