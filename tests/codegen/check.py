@@ -35,7 +35,8 @@ def check_file(toolchain, file, arch, rdc):
         problems = [(rule.text, rule.problem(found[name])) for rule in rules]
         yield f"{title} {name}", "; ".join(f"{text}: {problem}" for text, problem in problems if problem) or None
     for name in found.keys() - FILES[file].keys():
-        yield f"{title} {name}", "no rules for this kernel in expectations.py"
+        if not name.startswith("_Z"):  # (those the library's headers bring along)
+            yield f"{title} {name}", "no rules for this kernel in expectations.py"
 
 
 def check_all(toolchain, arch):

@@ -1,7 +1,8 @@
 # Which kernel must look how. The reasons are in the performance and ordering arguments of the headers named.
 """FILES: file -> kernel -> rules. Rules that several kernels share are named once."""
-from rules import (CALL, FENCE, LOAD, RELEASE, STORE, absent, at_least, calls_only, calls_only_reports, exactly, in_flight,
-                   no_local_memory, none_before, one_thread, polls_long_without, polls_only, precedes, steps_of_16, straight_line)
+from rules import (CALL, FENCE, LOAD, RELEASE, STORE, absent, at_least, between, calls_only, calls_only_reports, exactly,
+                   in_flight, no_local_memory, none_before, one_thread, polls_long_without, polls_only, precedes, steps_of_16,
+                   straight_line)
 
 BITS = {1: "8", 2: "16", 4: "32", 8: "64"}
 ACQUIRE = r"ld\.acquire\.sys\b"
@@ -31,18 +32,23 @@ SYNC_BLOCK, SYNC_WARP = r"bar(?:rier)?(?:\.cta)?\.sync\b", r"bar\.warp\.sync\b"
 
 
 def whole(*sizes):
-    return [at_least(1, rf"st\S*\.[bufs]{8 * size}\b", f"store of {size} bytes") for size in sizes]
+    return [at_least(1, rf"st\.(?!param|local)(?:[a-z]+\.)*[bufs]{8 * size}\b", f"store of {size} bytes") for size in sizes]
 
 
-COPY = [in_flight(8), steps_of_16(), NO_FENCE, NO_RELEASE, no_local_memory(),
-        calls_only("copy_anything", LOAD + r"\S*v2", "no call but for odd places, and none on the way of whole words")] + whole(4, 8)
-COPY_BLOCK = COPY + [exactly(2, SYNC_BLOCK, "block syncs"),
-                     precedes(SYNC_BLOCK, LOAD, "the block's sync precedes the first load"),
-                     precedes(SYNC_BLOCK, CALL, "the block's sync precedes the call")]
-COPY_WARP = COPY + [exactly(2, SYNC_WARP, "warp syncs"),
-                    precedes(SYNC_WARP, LOAD, "the warp's sync precedes the first load")]
+def met(sync, group):
+    """What a group copies lies between two syncs: its threads have written it, and its leader may tell of it."""
+    return [exactly(2, sync, f"{group} syncs"),
+            precedes(sync, LOAD, f"the {group}'s sync precedes the first load"),
+            precedes(sync, CALL, f"the {group}'s sync precedes the call"),
+            between(rf"{STORE}|{CALL}", sync, r"ret\b", f"the {group}'s sync follows the copy")]
+
+
+ODD_CALLS = calls_only("copy_anything", LOAD + r"\S*v2", "no call but for odd places, and none on the way of whole words")
+COPY = [in_flight(8), steps_of_16(), NO_FENCE, NO_RELEASE, no_local_memory(), ODD_CALLS] + whole(4, 8)
+COPY_BLOCK, COPY_WARP = COPY + met(SYNC_BLOCK, "block"), COPY + met(SYNC_WARP, "warp")
 # What a get reads of a peer comes from there, not from the L1 cache.
-FRESH = [absent(r"ld\.(?:global\.)?v[24]", "load of 16 bytes that the L1 cache may answer")]
+FRESH = [absent(r"ld\.(?:global\.)?v[24]", "load of 16 bytes that the L1 cache may answer"),
+         absent(r"ld\.(?:global\.)?[bufs]\d", "load of an element that the L1 cache may answer")]
 
 # signal/signal.hpp: a signal alone orders nothing; after a put, the leader's release is cumulative and the only fence.
 SIGNAL_OP = [exactly(1, r"st\.relaxed\.sys\b", "relaxed store"),
@@ -50,16 +56,18 @@ SIGNAL_OP = [exactly(1, r"st\.relaxed\.sys\b", "relaxed store"),
              NO_RELEASE, NO_FENCE, NO_CALL, no_local_memory()]
 PUT_SIGNAL = [exactly(1, r"st\.release\.sys\b", "releasing store"),
               exactly(1, r"red\.release\.sys\S*\.add\b", "releasing add"),
-              exactly(2, RELEASE, "releases"), NO_FENCE, no_local_memory(), in_flight(8)]
+              exactly(2, RELEASE, "releases"), NO_FENCE, no_local_memory(), in_flight(8), ODD_CALLS]
 PUT_SIGNAL_BLOCK = PUT_SIGNAL + [precedes(SYNC_BLOCK, LOAD, "the block's sync precedes the first load"),
                                  one_thread(RELEASE, "one thread releases, once"),
-                                 precedes(SYNC_BLOCK, RELEASE, "the block's sync precedes the release")]
+                                 between(rf"{STORE}|{CALL}", SYNC_BLOCK, RELEASE,
+                                         "the block's sync lies between the copy and the release")]
 
 # signal/signal.hpp, machine/spin.hpp: an acquire load a poll, at first; then relaxed ones, and an acquire load of what they find.
 # What a report needs is put together when there is one.
 RELAXED = r"ld\.relaxed\.sys\b"
+LONG_WAIT = polls_long_without(ACQUIRE, RELAXED, "a long wait acquires no more")
 POLL = [polls_only(rf"{ACQUIRE}|{RELAXED}", "the polling loop loads the flag alone"),
-        at_least(1, RELAXED, "relaxed poll"), polls_long_without(ACQUIRE, RELAXED, "a long wait acquires no more")]
+        at_least(1, RELAXED, "relaxed poll"), LONG_WAIT]
 WAIT = POLL + [NO_FENCE, calls_only_reports(ACQUIRE),
                none_before(ACQUIRE, r"st\.local", "no local store before the first poll")]
 LOOK = [exactly(1, LOAD, "load"), exactly(1, ACQUIRE, "acquire load"), NO_FENCE, straight_line(), no_local_memory()]
@@ -78,13 +86,17 @@ def meeting(fence):
     kind = fence.replace(r"\.", ".").replace(r"\b", "")
     return [exactly(1, fence, kind), exactly(1, FENCE, "fence"), NO_RELEASE,
             precedes(fence, r"st\.relaxed\.sys\b", "the fence precedes the stores of the epoch"),
-            at_least(1, ACQUIRE, "acquire load"), calls_only_reports(ACQUIRE),
+            at_least(1, ACQUIRE, "acquire load"), LONG_WAIT, calls_only_reports(ACQUIRE),
             none_before(ACQUIRE, r"st\.local", "no local store before the first poll")]
 
 
 BARRIER, SYNC = r"fence\.sc\.sys\b", r"fence\.acq_rel\.sys\b"
 ONCE = [one_thread(FENCE, "one thread fences, once")]
 BLOCK_ONCE = ONCE + [precedes(SYNC_BLOCK, FENCE, "the block's sync precedes the fence")]
+
+# api/stream: copy engines have copied before, so the fence is made by the thread that stores.
+ON_STREAM = [exactly(1, SYNC, "fence.acq_rel.sys"), exactly(1, FENCE, "fence"),
+             precedes(SYNC, rf"{STORE}|(?:atom|red)\b", "the fence precedes every store and atomic"), NO_CALL, no_local_memory()]
 
 FILES = {
     "p.cu": {f"p_{size}": p(size) for size in BITS},
@@ -98,4 +110,6 @@ FILES = {
     "order.cu": {"fence": FENCE_CALL, "quiet": QUIET},
     "barrier.cu": {"barrier_all_block": meeting(BARRIER) + BLOCK_ONCE, "barrier_all_thread": meeting(BARRIER),
                    "sync_all_block": meeting(SYNC) + BLOCK_ONCE, "sync_all_warp": meeting(SYNC) + ONCE},
+    "stream.cu": {f"{name}_on_stream": ON_STREAM
+                  for name in ("p", "signal_op", "atomic_add", "atomic_compare_swap", "atomic_set")},
 }

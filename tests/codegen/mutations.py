@@ -27,12 +27,17 @@ ORDER_BODY = r"(fence\(const DeviceWorld& ?)(\) \{)"
 QUIET_BODY = r"(quiet\(const DeviceWorld& ?)(\) \{)"
 P_BODY = r"(?=machine::store_peer\(at\(world, dest, pe\), value\))"
 G_BODY = r"(?=return machine::load_peer\(at\(world, source, pe\)\))"
-COPY_BODY = r"(?=group\.sync\(\);\n\})"
+MET, COPIED = r"group\.sync\(\);\n  (?=copy\()", r"(?=group\.sync\(\);\n\})"
+BATCHES_OF_8 = r"for \(; i \+ 7 \* step < words;.*?\n  \}\n"
+ACQUIRED = r"(?=seen = machine::load_acquire_sys\(flag\);)"
 SIGNAL_BODY = r"(CAUSEWAY_DEVICE void signal_op\([^)]*\) \{)"
 SENT = r"(put\(world, group, dest, source, bytes, pe\);\n  if \(!leads\(group\)\) return;)"
-POLL_BODY = r"(?=last = machine::load_acquire_sys\(variable\);)"
+DISPATCH = "api/dispatch/signal.hpp"
 FENCE = "machine::fence_acq_rel_sys(); "
 IN_FLIGHT = "a loop with 8 16-byte loads before its first store"
+STEPS = "the main loop moves 16 bytes a step"
+ODD_CALLS = "no call but for odd places, and none on the way of whole words"
+LONG_WAIT, REPORTS = "a long wait acquires no more", "no call but to report, and none between polls"
 SENDERS, WAITS = ("put_signal_block", "put_signal_thread"), ("signal_wait", "wait_any_comparison")
 COPIES = {"put.cu": ("putmem_block", "put_float_block", "put_float_warp", "put_float_thread"),
           "get.cu": ("getmem_block", "get_float_block", "get_float_warp", "get_float_thread")}
@@ -50,30 +55,57 @@ def of_sizes(letter, text):
     return {f"{letter}_{size}": (f"exactly 1 {text} of {size} bytes",) for size in (1, 2, 4, 8)}
 
 
+def met(kernels, *rules):
+    """Rules of the syncs of a copy by a block and by a warp: texts with the group's name."""
+    groups = {kernel: kernel.rsplit("_", 1)[1] for kernel in kernels}
+    return {kernel: tuple(rule.format(group) for rule in rules)
+            for kernel, group in groups.items() if group in ("block", "warp")}
+
+
+def stores(kernels, *sizes):
+    """The elements' stores, where a kernel's element may have the size."""
+    return {kernel: tuple(f"at least 1 store of {size} bytes" for size in sizes if "mem" in kernel or size >= 4)
+            for kernel in kernels}
+
+
 def copies():
     """The same mutations for put and for get."""
     for file, kernels in COPIES.items():
         here = lambda name: f"{name}, {file}"
-        yield Mutation(here("4 loads in flight"), "rma/copy.hpp", r"machine::Word16, 8>", "machine::Word16, 4>", file,
-                       each(kernels, IN_FLIGHT))
+        yield Mutation(here("4 loads in flight"), "rma/copy.hpp", BATCHES_OF_8, "", file, each(kernels, IN_FLIGHT))
         yield Mutation(here("each word stored at once"), "rma/copy.hpp",
-                       r"held\[k\] = machine::load_copy\(from \+ i \+ k \* step\);",
-                       "machine::store_copy(to + i + k * step, held[k] = machine::load_copy(from + i + k * step));",
-                       file, each(kernels, IN_FLIGHT, "the main loop moves 16 bytes a step"))
-        yield Mutation(here("4 bytes a step"), "rma/copy.hpp", r"copy_words<machine::Word16, 8>\(group, .*?words\);",
-                       "copy_words<uint32_t, 8>(group, reinterpret_cast<uint32_t*>(to + head), "
-                       "reinterpret_cast<const uint32_t*>(from + head), words * 4);", file,
-                       each(kernels, "the main loop moves 16 bytes a step"))
-        yield Mutation(here("a fence after the copy"), "rma/rma.hpp", COPY_BODY, FENCE, file, each(kernels, "no fence"))
-        yield Mutation(here("a release after the copy"), "rma/rma.hpp", COPY_BODY,
+                       r"held\[k\] = (load_word<Way>\(from \+ i \+ k \* step\));",
+                       r"machine::store_copy(to + i + k * step, held[k] = \1);", file, each(kernels, IN_FLIGHT, STEPS))
+        yield Mutation(here("4 bytes a step"), "rma/copy.hpp", r"return copy_words<Way>\(group, .*?bytes / 16\);",
+                       "{ for (size_t i = 4 * group.rank(); i < bytes; i += 4 * group.size()) "
+                       "copy_one<Way, uint32_t>(to + i, from + i); return; }", file, each(kernels, STEPS))
+        yield Mutation(here("words by a call"), "rma/copy.hpp", r"return copy_words<Way>\(group, .*?bytes / 16\);",
+                       "return copy_anything<Way>(group, to, from, bytes);", file, each(kernels, ODD_CALLS))
+        yield Mutation(here("elements by a call"), "rma/copy.hpp", r"if \(bytes > 8 \|\|.*?\)\n(?=    return copy_anything)",
+                       "", file, stores(kernels, 1, 2, 4, 8))
+        yield Mutation(here("elements byte by byte"), "rma/copy.hpp",
+                       r"machine::store_copy\(reinterpret_cast<Word\*>\(to\),.*?\);",
+                       "for (size_t i = 0; i < sizeof(Word); ++i) machine::store_copy(to + i, load_word<Way>(from + i));",
+                       file, stores(kernels, 2, 4, 8))
+        yield Mutation(here("a fence after the copy"), "rma/rma.hpp", COPIED, FENCE, file, each(kernels, "no fence"))
+        yield Mutation(here("a release after the copy"), "rma/rma.hpp", COPIED,
                        "machine::store_release_sys(static_cast<uint64_t*>(dest), uint64_t(bytes)); ", file,
                        each(kernels, "no release"))
-        yield Mutation(here("a call and a local array"), "rma/rma.hpp", COPY_BODY, DEPOT + CALLED, file,
-                       each(kernels, "no call", "no local memory"))
-        yield Mutation(here("no sync"), "rma/rma.hpp", COPY_BODY, "return; ", file,
-                       {**each(kernels[:2], "at least 1 block sync"), kernels[2]: ("exactly 1 warp sync",)})
-        yield Mutation(here("two syncs"), "rma/rma.hpp", COPY_BODY, "group.sync(); ", file,
-                       {**each(kernels[:2], "at most 1 block sync"), kernels[2]: ("exactly 1 warp sync",)})
+        yield Mutation(here("a call and a local array"), "rma/rma.hpp", COPIED, DEPOT + CALLED, file,
+                       each(kernels, ODD_CALLS, "no local memory"))
+        yield Mutation(here("no sync at entry"), "rma/rma.hpp", MET, "", file,
+                       met(kernels, "exactly 2 {} syncs", "the {}'s sync precedes the first load",
+                           "the {}'s sync precedes the call"))
+        yield Mutation(here("no sync at the end"), "rma/rma.hpp", COPIED, "return; ", file,
+                       met(kernels, "exactly 2 {} syncs", "the {}'s sync follows the copy"))
+        yield Mutation(here("three syncs"), "rma/rma.hpp", COPIED, "group.sync(); ", file,
+                       met(kernels, "exactly 2 {} syncs"))
+    yield Mutation("get: words from the L1 cache", "rma/copy.hpp", r"machine::load_fresh\(from\)",
+                   "machine::load_copy(from)", "get.cu",
+                   each(COPIES["get.cu"], "no load of 16 bytes that the L1 cache may answer"))
+    yield Mutation("get: elements from the L1 cache", "machine/machine_cuda.cuh",
+                   r"(T load_fresh\(const T\* p\) \{\s*return )\*[^;]*;", r"\1*p;", "get.cu",
+                   each(COPIES["get.cu"], "no load of an element that the L1 cache may answer"))
 
 
 MUTATIONS = [
@@ -98,36 +130,37 @@ MUTATIONS = [
              each(SENDERS, "exactly 1 releasing store", "exactly 1 releasing add",
                   "exactly 2 releases")),
     Mutation("put_signal: a fence, a call, a local array", "signal/signal.hpp", SENT, r"\1 " + FENCE + CALLED + DEPOT,
-             "signal.cu", each(SENDERS, "no fence", "no call", "no local memory")),
+             "signal.cu", each(SENDERS, "no fence", ODD_CALLS, "no local memory")),
     Mutation("put_signal: the first warp signals", "signal/signal.hpp", r"!leads\(group\)", "group.rank() >= 32",
              "signal.cu",
              {"put_signal_block": ("one thread releases, once",)}),
-    Mutation("put_signal: no block sync", "rma/rma.hpp", COPY_BODY, "return; ", "signal.cu",
-             {"put_signal_block": ("the block's sync precedes the release",)}),
-    Mutation("put_signal: 4 loads in flight", "rma/copy.hpp", r"machine::Word16, 8>", "machine::Word16, 4>",
-             "signal.cu",
-             each(SENDERS, IN_FLIGHT)),
-    Mutation("wait: relaxed polls, then a fence", "signal/signal.hpp", r"last = machine::load_acquire_sys\(variable\);",
-             "last = machine::load_relaxed_sys(variable); machine::fence_acq_rel_sys();", "wait.cu",
-             each(WAITS, "the polling loop loads by ld.acquire.sys alone", "no fence")),
-    Mutation("wait: another load a poll", "signal/signal.hpp", POLL_BODY,
-             "machine::load_relaxed_sys(variable); ", "wait.cu",
-             each(WAITS, "the polling loop loads by ld.acquire.sys alone")),
-    Mutation("wait: a call a poll", "signal/signal.hpp", POLL_BODY, CALLED, "wait.cu",
-             each(WAITS, "no call but to report, and none between polls")),
+    Mutation("put_signal: no sync at entry", "rma/rma.hpp", MET, "", "signal.cu",
+             {"put_signal_block": ("the block's sync precedes the first load",)}),
+    Mutation("put_signal: no sync before the release", "rma/rma.hpp", COPIED, "return; ", "signal.cu",
+             {"put_signal_block": ("the block's sync lies between the copy and the release",)}),
+    Mutation("put_signal: 4 loads in flight", "rma/copy.hpp", BATCHES_OF_8, "", "signal.cu", each(SENDERS, IN_FLIGHT)),
+    Mutation("wait: relaxed polls, then a fence", "machine/spin.hpp", ACQUIRED + "[^;]*;",
+             "seen = machine::load_relaxed_sys(flag); machine::fence_acq_rel_sys();", "wait.cu",
+             {**each(WAITS, "no fence"), "test_once": (
+                 "exactly 1 relaxed load", "exactly 1 acquire load", "the relaxed load precedes the acquire load", "no fence")}),
+    Mutation("wait: another load a poll", "machine/spin.hpp", ACQUIRED, "machine::load_copy(flag); ", "wait.cu",
+             {**each(WAITS, "the polling loop loads the flag alone"), "test_once": ("exactly 2 loads",)}),
+    Mutation("wait: a call a poll", "machine/spin.hpp", r"(?=if \(!hurried\) \{)", CALLED, "wait.cu",
+             {**each(WAITS, REPORTS), "test_once": ("no call",)}),
+    Mutation("wait: hurried for ever", "machine/spin.hpp", r"if \(!hurried\) \{", "if (false) {", "wait.cu",
+             {**each(WAITS, "at least 1 relaxed poll", LONG_WAIT), "test_once": (
+                 "exactly 1 relaxed load", "exactly 2 loads", "the relaxed load precedes the acquire load")}),
+    Mutation("wait: an acquire load before each relaxed one", "machine/spin.hpp", r"if \(!hurried\) \{",
+             "if (!hurried) { machine::load_acquire_sys(flag);", "wait.cu", each(WAITS, LONG_WAIT)),
     Mutation("wait: a local store first", "signal/signal.hpp", r"T last\{\};", "T last{}; " + DEPOT, "wait.cu",
              each(WAITS, "no local store before the first poll")),
-    Mutation("test: relaxed load and a fence", "signal/signal.hpp", r"compare\(machine::load_acquire_sys\(variable\)",
-             "compare((machine::fence_acq_rel_sys(), machine::load_relaxed_sys(variable))", "wait.cu",
-             {"test_once": ("exactly 1 acquire load", "no fence")}),
-    Mutation("test: two loads, a loop, a local array", "signal/signal.hpp", r"(bool test\([^)]*\) \{)",
-             r"\1 volatile T kept[4]; for (unsigned i = 0; i < unsigned(comparison + value); ++i) kept[i & 3] = "
-             r"machine::load_relaxed_sys(variable); ", "wait.cu",
-             {"test_once": ("exactly 1 load", "no branch, loop or call", "no local memory")}),
-    Mutation("signal_fetch: relaxed load and a fence", "api/dispatch.hpp", r"return machine::load_acquire_sys\(word\);",
+    Mutation("test: a local array", "signal/signal.hpp", r"(bool test\([^)]*\) \{)",
+             r"\1 volatile T kept[4]; kept[unsigned(comparison + value) & 3] = value;", "wait.cu",
+             {"test_once": ("no local memory",)}),
+    Mutation("signal_fetch: relaxed load and a fence", DISPATCH, r"return machine::load_acquire_sys\(word\);",
              "machine::fence_acq_rel_sys(); return machine::load_relaxed_sys(word);", "wait.cu",
              {"signal_fetch": ("exactly 1 acquire load", "no fence")}),
-    Mutation("signal_fetch: two loads, a loop, a local array", "api/dispatch.hpp",
+    Mutation("signal_fetch: two loads, a loop, a local array", DISPATCH,
              r"(?=return machine::load_acquire_sys\(word\);)",
              "const DeviceWorld& world = unit::world(); machine::load_relaxed_sys(word); " + SPIN + DEPOT, "wait.cu",
              {"signal_fetch": ("exactly 1 load", "no branch, loop or call", "no local memory")}),
@@ -145,6 +178,9 @@ MUTATIONS = [
 
 MEET = "order/barrier.hpp"
 BARRIERS, SYNCS = ("barrier_all_block", "barrier_all_thread"), ("sync_all_block", "sync_all_warp")
+ON_STREAM = {"move.hpp": ("p_on_stream", "signal_op_on_stream"),
+             "sync.hpp": ("atomic_add_on_stream", "atomic_compare_swap_on_stream", "atomic_set_on_stream")}
+FENCED = "the fence precedes every store and atomic"
 LED = ("barrier_all_block", "sync_all_block", "sync_all_warp")
 MUTATIONS += [
     Mutation("barrier, sync: of the other kind", "order/order.hpp", r"fence_(sc|acq_rel)_sys\(\)",
@@ -156,9 +192,11 @@ MUTATIONS += [
              each(SYNCS, "exactly 1 fence.acq_rel.sys")),
     Mutation("barrier: releasing stores of the epoch", MEET, r"store_relaxed_sys", "store_release_sys", "barrier.cu",
              each(BARRIERS + SYNCS, "no release", "the fence precedes the stores of the epoch")),
-    Mutation("barrier: relaxed polls and a call", MEET, r"\(seen = machine::load_acquire_sys\(line\)\)",
-             '(printf("called"), seen = machine::load_relaxed_sys(line))', "barrier.cu",
-             each(BARRIERS + SYNCS, "at least 1 acquire load", "no call but to report, and none between polls")),
+    Mutation("barrier: relaxed polls and a call", MEET, r"return arrived\(line, seen, hurried, .*?\}\);",
+             'printf("called"); return (seen = machine::load_relaxed_sys(line)) >= epoch;', "barrier.cu",
+             each(BARRIERS + SYNCS, "at least 1 acquire load", REPORTS)),
+    Mutation("barrier: hurried for ever", MEET, r"arrived\(line, seen, hurried,", "arrived(line, seen, true,", "barrier.cu",
+             each(BARRIERS + SYNCS, LONG_WAIT)),
     Mutation("barrier: all threads fence, before the sync", MEET, r"(const uint64_t epoch = \*team\.epoch \+ 1;)",
              r"if (completes == Completes::yes) quiet(world); else fence(world); \1", "barrier.cu",
              {**each(LED, "one thread fences, once"),
@@ -167,12 +205,21 @@ MUTATIONS += [
              DEPOT + r"\1", "barrier.cu", each(BARRIERS + SYNCS, "no local store before the first poll")),
 ]
 
+MUTATIONS += [
+    *(Mutation(f"{header}: no fence", f"api/stream/{header}", r"fence\(world\);", "", "stream.cu",
+               each(kernels, "exactly 1 fence.acq_rel.sys", "exactly 1 fence", FENCED)) for header, kernels in ON_STREAM.items()),
+    *(Mutation(f"{header}: the fence is made last", f"api/stream/{header}", r"fence\(world\);(.*?\n)(?=  \})",
+               r"\1 fence(world); ", "stream.cu", each(kernels, FENCED)) for header, kernels in ON_STREAM.items()),
+    *(Mutation(f"{header}: a call and a local array", f"api/stream/{header}", r"(?=fence\(world\);)", DEPOT + CALLED,
+               "stream.cu", each(kernels, "no call", "no local memory")) for header, kernels in ON_STREAM.items()),
+]
+
 
 def failing(file, text):
-    """{(kernel, rule)} that a unit's PTX breaks."""
+    """{(kernel, rule)} that a unit's PTX breaks; a kernel that is missing breaks none."""
     found = ptx.kernels(text)
     return {(name, rule.text) for name, rules in FILES[file].items() for rule in rules
-            if name not in found or rule.problem(found[name])}
+            if name in found and rule.problem(found[name])}
 
 
 def copy_of_headers(toolchain, folder):

@@ -102,6 +102,18 @@ def precedes(first, second, what):
     return Rule(what, problem)
 
 
+def between(first, middle, second, what):
+    """Every path from an instruction that matches `first` to one that matches `second` executes one of `middle`."""
+    def problem(k):
+        begins = k.find(first)
+        if not begins or not k.find(second):
+            return "the first or the second is missing"
+        after = k.reach([s for i in begins for s in k.successors[i]], avoid=k.find(middle))
+        missed = after & set(k.find(second))
+        return f"not between: {k.instructions[min(missed)].text}" if missed else None
+    return Rule(what, problem)
+
+
 def none_before(first, banned, what):
     """Nothing banned is executed before the first instruction that matches `first`."""
     def problem(k):
