@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Every rule of tools/tidy.py finds what is planted for it, and leaves alone what only looks so."""
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -209,6 +210,8 @@ class Program(Tree):
             self.assertEqual(status().returncode, 0, "an unpacked archive: " + status().stdout)
             write(own)
             self.assertEqual(status().returncode, 1, "an archive's own folder is looked at")
+            if not shutil.which("git"):
+                return  # the rest is about checkouts
             git("init")
             git("add", *CLEAN)
             self.assertEqual(status().returncode, 0, "git does not know it: " + status().stdout)
