@@ -50,7 +50,10 @@ Guardian::Guardian(const std::function<void(bool)>& clear_up) {
   life_.reset(life[1]);
   pid_ = ::fork();
   if (pid_ < 0) fail_errno("cannot start the process that clears up (fork)");
-  if (pid_ == 0) guard(theirs.get(), clear_up);  // (it closes the other end, else it would wait for itself)
+  if (pid_ == 0) {
+    life_.reset();  // else it would wait for itself
+    guard(theirs.get(), clear_up);
+  }
 }
 
 Guardian::~Guardian() {
