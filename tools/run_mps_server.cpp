@@ -22,6 +22,14 @@ void sleep_ms(long ms) {
   ::nanosleep(&time, nullptr);
 }
 
+bool make_pipe(UniqueFd& read, UniqueFd& write) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return false;
+  read.reset(ends[0]);
+  write.reset(ends[1]);
+  return true;
+}
+
 /// Runs the control program with these words on its standard input and waits up to limit_ms. Returns its exit status.
 int run_control(const std::string& path, const std::vector<std::string>& options,
                 const std::vector<std::string>& environment, const std::string& words, int limit_ms) {
@@ -98,8 +106,8 @@ std::unique_ptr<MpsServer> MpsServer::start(std::string& cause) {
     return nullptr;
   }
   std::unique_ptr<MpsServer> server(new MpsServer);
-  int ready[2], life[2];
-  if (::pipe2(ready, O_CLOEXEC) != 0 || ::pipe2(life, O_CLOEXEC) != 0) {
+  UniqueFd ready_read, ready_write, life_read;
+  if (!make_pipe(ready_read, ready_write) || !make_pipe(life_read, server->life_)) {
     cause = "no pipe for it";
     return nullptr;
   }
@@ -112,14 +120,17 @@ std::unique_ptr<MpsServer> MpsServer::start(std::string& cause) {
   std::error_code ignored;
   std::filesystem::create_directory(server->folder_->path() + "/pipe", ignored);
   std::filesystem::create_directory(server->folder_->path() + "/log", ignored);
-  UniqueFd ready_read(ready[0]), ready_write(ready[1]), life_read(life[0]);
-  server->life_.reset(life[1]);
   const std::vector<std::string> environment = environment_with(server->environment());
   server->guardian_ = ::fork();
   if (server->guardian_ == 0) {
     server->life_.reset();  // else it would wait for itself
     ready_read.reset();
     guard(path, *server->folder_, environment, ready_write.get(), life_read.get());
+  }
+  if (server->guardian_ < 0) {
+    cause = "no process for it";
+    server->folder_->remove();
+    return nullptr;
   }
   ready_write.reset();
   int status = -1;

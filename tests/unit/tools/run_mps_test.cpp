@@ -2,6 +2,7 @@
 #include "run_helpers.hpp"
 
 #include <causeway/tools/run_mps.hpp>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <cstdlib>
@@ -123,6 +124,25 @@ TEST_F(MpsServerTest, EndsWithALauncherThatIsKilled) {
   EXPECT_EQ(answer, 'y');
   ::kill(launcher, SIGKILL);
   expect_all_gone();
+}
+
+std::size_t open_descriptors() {
+  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
+}
+
+TEST_F(MpsServerTest, AFailureToStartLeavesNoDescriptors) {
+  write_working_control();
+  const std::size_t before = open_descriptors();
+  const UniqueFd next(::dup(0));  // the lowest number that is free
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const rlimit low{static_cast<rlim_t>(next.get()) + 4, limit.rlim_max};  // for one pipe, not for a second
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
+  std::string cause;
+  EXPECT_FALSE(MpsServer::start(cause));
+  EXPECT_EQ(cause, "no pipe for it");
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_EQ(open_descriptors(), before + 1);
 }
 
 TEST_F(MpsServerTest, AFailureToStartIsExplained) {
