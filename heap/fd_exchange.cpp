@@ -120,8 +120,12 @@ class Exchange {
   /// False if there is nothing left to wait for.
   bool wait() {
     const auto now = Clock::now(), give_up_at = moved_ + options_.waits.connect_timeout;
-    if (const auto lost = bootstrap_.lost_pes(); !lost.empty())
-      fail(Status::internal, "step '{}': PE {} has ended and passes no memory descriptor", step_, lost.front());
+    if (const auto lost = bootstrap_.lost_pes(); !lost.empty()) {
+      attempt([&] {
+        fail(Status::internal, "step '{}': PE {} has ended and passes no memory descriptor", step_, lost.front());
+      });
+      return false;
+    }
     if (now >= give_up_at) {
       attempt([&] {
         fail(Status::internal, "step '{}': {} within {:.0f} s (CAUSEWAY_BOOTSTRAP_TIMEOUT)", step_, what_is_missing(),
