@@ -63,7 +63,6 @@ class Hub {
   /// Tells the PEs that the hub goes away. Then turn() it until idle(), or give up.
   void close();
 
-  [[nodiscard]] bool present(int pe) const { return membership_.present(pe); }
   [[nodiscard]] bool idle() const;  ///< nothing left to deliver
   [[nodiscard]] bool others_present(int pe) const { return membership_.anyone_present_but(pe); }
   /// Of one job: all PEs have joined, and all have gone.

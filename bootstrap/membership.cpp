@@ -13,6 +13,7 @@ constexpr int pes_max = 1 << 16;
 void Membership::resize(int pes) {
   members_.assign(static_cast<std::size_t>(pes), Member{});
   broken_.clear();
+  first_round_over_ = false;
 }
 
 bool Membership::anyone_present_but(int pe) const {
@@ -24,10 +25,6 @@ bool Membership::anyone_present_but(int pe) const {
 bool Membership::all_present() const {
   return !members_.empty() &&
          std::all_of(members_.begin(), members_.end(), [](const Member& member) { return member.present; });
-}
-
-bool Membership::present(int pe) const {
-  return pe >= 0 && pe < pes() && members_[static_cast<std::size_t>(pe)].present;
 }
 
 std::string Membership::join(int pe, int pes, std::uint32_t pid) {
@@ -57,7 +54,10 @@ std::string Membership::join(int pe, int pes, std::uint32_t pid) {
   member.present = true;
   member.pid = pid;
   member.why_left.clear();
-  ++member.round;
+  // Those that still come to the first round meet it there.
+  member.again = member.start_failed && !first_round_over_;
+  member.start_failed = false;
+  if (!member.again) ++member.round;
   return {};
 }
 
@@ -68,6 +68,7 @@ void Membership::leave(int pe, const std::string& why) {
   member.gone_at = ++departures_;
   member.why_left = why;
   member.contribution.reset();
+  first_round_over_ = true;
   Answer news{{}, wire::FrameWriter(wire::FrameType::left).value(std::int32_t{pe}).share()};
   for (int other = 0; other < pes(); ++other) {
     const Member& one = members_[static_cast<std::size_t>(other)];
@@ -83,6 +84,7 @@ void Membership::fail_start(int pe, const std::string& why) {
   if (member.present) return leave(pe, why);
   if (member.lost || member.round > 0) return;
   member.round = 1;
+  member.start_failed = true;
   member.gone_at = ++departures_;
   member.why_left = why;
   settle_all();
@@ -97,6 +99,7 @@ void Membership::lose(int pe, const std::string& cause) {
   member.round = std::max(member.round, 1);
   member.cause = cause;
   member.contribution.reset();
+  first_round_over_ = true;
   Answer news{{}, wire::FrameWriter(wire::FrameType::lost).value(std::int32_t{pe}).text(cause).share()};
   for (int other = 0; other < pes(); ++other) {
     if (members_[static_cast<std::size_t>(other)].present) news.to.push_back(other);
@@ -112,7 +115,9 @@ void Membership::retire(int pe) {
   if (member.lost) return;
   member.lost = true;
   if (member.round == 0) member.gone_at = ++departures_;
-  member.cause = member.round == 0 ? "it ended without having joined" : "it finished in good order";
+  member.cause = !member.why_left.empty() ? member.why_left
+                 : member.round == 0      ? "it ended without having joined"
+                                          : "it finished in good order";
   settle_all();
 }
 
@@ -124,8 +129,15 @@ bool Membership::contribute(int pe, Contribution contribution) {
   return true;
 }
 
+/// All who wait in the first round are there after a start that failed: where another's fails, they expect the same of it.
+bool Membership::all_start_again() const {
+  return std::all_of(members_.begin(), members_.end(),
+                     [](const Member& member) { return !member.contribution || member.round > 1 || member.again; });
+}
+
 bool Membership::can_come(const Member& member, int round) const {
   if (member.lost) return false;
+  if (member.start_failed && round == 1 && !first_round_over_ && all_start_again()) return true;
   return member.round < round || (member.round == round && member.present);
 }
 
@@ -192,6 +204,7 @@ int Membership::who_cannot_come(int round) const {
 }
 
 void Membership::fail_round(int round, const std::string& text) {
+  first_round_over_ = true;
   Answer answer{{}, wire::FrameWriter(wire::FrameType::failed).text(text).share()};
   for (int pe = 0; pe < pes(); ++pe) {
     Member& member = members_[static_cast<std::size_t>(pe)];

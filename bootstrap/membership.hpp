@@ -35,7 +35,8 @@ class Membership {
   [[nodiscard]] std::string join(int pe, int pes, std::uint32_t pid);
   /// An orderly leave; `why` if it is one after a failed start. Nothing if the PE is not present.
   void leave(int pe, const std::string& why = {});
-  /// The start of a PE that has never joined has failed: counts as a stay that is over.
+  /// The start of a PE that has never joined has failed: counts as a stay that is over, unless the PE joins before
+  /// anybody has been told that it is, or left for another reason.
   void fail_start(int pe, const std::string& why);
   /// Its connection ended without a goodbye, or it broke the protocol.
   void lose(int pe, const std::string& cause);
@@ -52,13 +53,14 @@ class Membership {
   [[nodiscard]] int pes() const { return static_cast<int>(members_.size()); }
   [[nodiscard]] bool anyone_present_but(int pe) const;
   [[nodiscard]] bool all_present() const;
-  [[nodiscard]] bool present(int pe) const;
 
  private:
   struct Member {
     bool present = false;
     bool lost = false;          // cannot come back to this job
     bool ended = false;         // its process has: nor to a later one
+    bool start_failed = false;  // before it joined, and it has not since
+    bool again = false;         // is in the first round after a start that failed
     std::uint64_t gone_at = 0;  // on departures_: whoever left first is the cause, others may have left because of it
     int round = 0;              // of the current or last stay; 0: never joined
     std::uint32_t pid = 0;
@@ -72,6 +74,7 @@ class Membership {
   void settle(int round);
   void fail_round(int round, const std::string& text);
   void complete();
+  [[nodiscard]] bool all_start_again() const;
   [[nodiscard]] bool can_come(const Member& member, int round) const;
   [[nodiscard]] int who_cannot_come(int round) const;
   [[nodiscard]] std::string why_gone(int pe, int round) const;
@@ -80,7 +83,8 @@ class Membership {
   int pes_fixed_;
   std::vector<Member> members_;
   std::uint64_t departures_ = 0;
-  std::string broken_;  // after a disagreement no gather of this job can be trusted: all get this text
+  bool first_round_over_ = false;  // somebody has left it, or was told that a gather of it failed
+  std::string broken_;             // after a disagreement no gather of this job can be trusted: all get this text
   std::vector<Answer> answers_;
 };
 

@@ -115,6 +115,56 @@ TEST(Membership, AStartThatFailedCountsAsAStayThatIsOver) {
   EXPECT_EQ(type_of(answers_of(membership).back()), FrameType::all);
 }
 
+void expect_that_all_meet(Membership& membership, int pes) {
+  for (int pe = 0; pe < pes; ++pe) {
+    EXPECT_TRUE(answers_of(membership).empty());
+    ASSERT_TRUE(membership.contribute(pe, {0, "start", {}}));
+  }
+  const auto answers = answers_of(membership);
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(type_of(answers[0]), FrameType::all);
+}
+
+TEST(Membership, AStartThatFailedBeforeTheOthersCameIsMadeGoodByASecond) {
+  for (const bool other_is_there : {false, true}) {
+    Membership membership(2);
+    if (other_is_there) EXPECT_EQ(membership.join(0, 2, 1), "");
+    membership.fail_start(1, "its nvshmem_init failed: no memory");
+    ASSERT_EQ(membership.join(1, 2, 1), "");
+    if (!other_is_there) EXPECT_EQ(membership.join(0, 2, 1), "");
+    expect_that_all_meet(membership, 2);
+  }
+}
+
+TEST(Membership, PesWhoseFirstStartsAllFailMeetInTheirSecond) {
+  Membership membership(3);
+  membership.fail_start(0, "its nvshmem_init failed: a wrong setting");
+  membership.fail_start(1, "its nvshmem_init failed: a wrong setting");
+  ASSERT_EQ(membership.join(0, 3, 1), "");
+  ASSERT_TRUE(membership.contribute(0, {0, "start", {}}));
+  ASSERT_EQ(membership.join(1, 3, 1), "");
+  membership.fail_start(2, "its nvshmem_init failed: a wrong setting");
+  EXPECT_TRUE(answers_of(membership).empty());  // PE 0 waits for the others, which do as it did
+  ASSERT_TRUE(membership.contribute(1, {0, "start", {}}));
+  EXPECT_TRUE(answers_of(membership).empty());
+  ASSERT_EQ(membership.join(2, 3, 1), "");
+  ASSERT_TRUE(membership.contribute(2, {0, "start", {}}));
+  EXPECT_EQ(type_of(answers_of(membership).back()), FrameType::all);
+}
+
+TEST(Membership, AProcessThatEndsAfterAFailedStartIsNotWaitedFor) {
+  Membership membership(2);
+  membership.fail_start(0, "its nvshmem_init failed: a wrong setting");
+  ASSERT_EQ(membership.join(0, 2, 1), "");
+  ASSERT_TRUE(membership.contribute(0, {0, "start", {}}));
+  membership.fail_start(1, "its nvshmem_init failed: no memory");
+  EXPECT_TRUE(answers_of(membership).empty());
+  membership.retire(1);
+  const auto answers = answers_of(membership);
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(text_of(answers[0]), "PE 1 left the job during step 'start': its nvshmem_init failed: no memory");
+}
+
 TEST(Membership, WhoeverLeftFirstIsNamed) {
   Membership membership;
   join_all(membership, 4);
