@@ -199,7 +199,7 @@ void Hub::handle_hello(Connection& connection, const Frame& frame) {
   failed_starts_.erase(hello.pe);
   connection.pe = hello.pe;
   connection.expires_at.reset();
-  connection.same_process = hello.host == host_hash() && hello.pid == static_cast<std::uint32_t>(::getpid());
+  connection.same_process = hello.process == process_identity();
   connection.send(FrameWriter(FrameType::welcome).value(hello.nonce).share());
   watch_process(connection, hello);
   tell_where_the_hub_is(connection);

@@ -58,6 +58,7 @@ void HubClient::say_hello() {
                     static_cast<std::uint32_t>(::getpid()),
                     host_hash(),
                     pid_space_hash(),
+                    process_identity(),
                     {}};
   fill_random(hello.nonce);
   try {

@@ -1,7 +1,7 @@
 // The frames that a hub and its PEs exchange, and how their fields are written and read.
 //
 //   hub to PE: greeting(format, hub name)      network only: a PE sends its secret to no one who does not know the name
-//   PE to hub: hello(format, secret, pe, pes, pid, host, pid space, nonce)
+//   PE to hub: hello(format, secret, pe, pes, pid, pid space, process, nonce)
 //   hub to PE: welcome(nonce) or refused(text)
 //   PE to hub: gather(sequence, step, bytes)   answered by all(pes blocks of bytes) or failed(text)
 //   PE to hub: who()                           answered by missing(text)
@@ -14,6 +14,7 @@
 // Both ends run the same build on hosts of the same byte order (checked by the magic number).
 #pragma once
 #include <causeway/base/error.hpp>
+#include <causeway/base/process_identity.hpp>
 #include <causeway/bootstrap/unique_id.hpp>
 
 #include <array>
@@ -34,7 +35,7 @@ using Bytes = std::vector<std::byte>;
 using SharedBytes = std::shared_ptr<const Bytes>;
 
 inline constexpr std::uint32_t magic = 0x43575931;  // "CWY1"
-inline constexpr std::uint32_t format = 2;
+inline constexpr std::uint32_t format = 3;
 inline constexpr std::size_t step_bytes_max = 200;
 /// What a hub accepts: small frames from a stranger, a gather from a PE it knows.
 inline constexpr std::size_t hello_bytes_max = 256;
@@ -82,11 +83,12 @@ struct Hello {
   std::uint32_t format;
   Secret secret;
   std::int32_t pe, pes;
-  std::uint32_t pid, host;
+  std::uint32_t pid;
   std::uint32_t pid_space;  ///< pid_space_hash(): where equal, `pid` means the same process
+  ProcessIdentity process;  ///< containers can be equal in all of the above
   Nonce nonce;
 };
-static_assert(sizeof(Hello) == 48);
+static_assert(sizeof(Hello) == 60);
 
 struct Greeting {
   std::uint32_t format;

@@ -117,14 +117,15 @@ class RawPeer {
     if (::connect(socket_.get(), reinterpret_cast<sockaddr*>(&to), sizeof to) != 0) fail_errno("connect");
   }
   void send(std::span<const std::byte> bytes) { send_all(socket_.get(), bytes); }
-  void hello(const UniqueId& id, int pe, int pes) {
-    wire::Hello hello{wire::format, id.secret, pe, pes, 1, 2, 0, {}};
-    send(wire::FrameWriter(wire::FrameType::hello).value(hello).finish());
+  void hello(const UniqueId& id, int pe, int pes) { hello_as({wire::format, id.secret, pe, pes, 1, 0, {}, {}}); }
+  void hello_as(const wire::Hello& hello) { send(wire::FrameWriter(wire::FrameType::hello).value(hello).finish()); }
+  wire::Frame receive_any() {
+    return receive_frame(socket_.get(), cutter_, std::uint64_t{1} << 30, Clock::now() + 60s);
   }
   /// The next frame that is not the greeting, nor where the hub is.
   wire::Frame receive() {
     for (;;) {
-      wire::Frame frame = receive_frame(socket_.get(), cutter_, std::uint64_t{1} << 30, Clock::now() + 60s);
+      wire::Frame frame = receive_any();
       if (frame.type != wire::FrameType::greeting && frame.type != wire::FrameType::hub_in) return frame;
     }
   }

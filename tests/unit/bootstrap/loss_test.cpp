@@ -71,7 +71,7 @@ TEST(LossInTheLauncher, AProcessThatEndsWithoutJoiningIsNamed) {
 TEST(LossInTheLauncher, AProgramThatDiedInTheMiddleIsNotMistakenForTheNextOne) {
   LauncherTransport transport(2);
   // A first program on PE 1's socket joins and dies; its parent keeps the socket and starts a second program.
-  wire::Hello hello{wire::format, *parse_job_id(transport.environments[1].job), 1, 2, 11, 12, 0, {}};
+  wire::Hello hello{wire::format, *parse_job_id(transport.environments[1].job), 1, 2, 11, 0, {}, {}};
   send_all(transport.sockets[1].get(), wire::FrameWriter(wire::FrameType::hello).value(hello).finish());
   const auto zero = transport.join(0, patient());
   expect_contains(error_of([&] { (void)transport.join(1, patient()); }), {"PE 1", "second hello"});

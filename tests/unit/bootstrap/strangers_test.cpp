@@ -1,6 +1,9 @@
 // Whoever does not belong to a job is refused with a reason, and the job does not notice.
 #include "jobs.hpp"
 
+#include <causeway/bootstrap/addresses.hpp>
+#include <unistd.h>
+
 #include <cstdint>
 #include <random>
 
@@ -57,6 +60,28 @@ TEST(Strangers, AWrongSecretIsRefused) {
     EXPECT_EQ(error.find("cannot join the job"), error.rfind("cannot join the job")) << error;  // said once
   }
   job.check();
+}
+
+TEST(Strangers, APidAloneDoesNotMakeAProcessTheHubs) {
+  for (const bool same : {false, true}) {
+    const UniqueIdTransport transport(1);
+    RawPeer peer(transport.id.port);
+    peer.hello_as({wire::format,
+                   transport.id.secret,
+                   0,
+                   1,
+                   static_cast<std::uint32_t>(::getpid()),
+                   pid_space_hash(),
+                   same ? process_identity() : ProcessIdentity{},
+                   {}});
+    peer.send(wire::FrameWriter(wire::FrameType::who).finish());
+    bool hub_is_there = false;
+    for (wire::FrameType type{}; type != wire::FrameType::missing;) {
+      type = peer.receive_any().type;
+      hub_is_there |= type == wire::FrameType::hub_in;
+    }
+    EXPECT_EQ(hub_is_there, same);
+  }
 }
 
 TEST(Strangers, AnotherJobsHubIsNotMistakenForOurs) {
