@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <limits>
 #include <system_error>
+#include <utility>
 
 namespace causeway {
 
@@ -56,7 +57,6 @@ void HubClient::say_hello() {
                     settings_.pe,
                     settings_.pes,
                     static_cast<std::uint32_t>(::getpid()),
-                    host_hash(),
                     pid_space_hash(),
                     process_identity(),
                     {}};
@@ -166,7 +166,7 @@ void HubClient::on_departure(Told told) {
   {
     const std::lock_guard lock(mutex_);
     lost = lost_, left = left_;
-    hub_lost = lost.empty() && !loss_.empty();
+    hub_lost = lost_unknown_;
   }
   for (const int pe : left) told_(pe, false);
   for (const int pe : lost) told_(pe, true);
@@ -178,6 +178,7 @@ void HubClient::note_departure(int pe, bool lost, const std::string& cause) {
   {
     const std::lock_guard lock(mutex_);
     if (lost && loss_.empty()) loss_ = cause;
+    lost_unknown_ = lost_unknown_ || pe < 0;
     std::vector<int>& list = lost ? lost_ : left_;
     if (pe >= 0 && std::find(list.begin(), list.end(), pe) == list.end())
       list.insert(std::upper_bound(list.begin(), list.end(), pe), pe);
@@ -238,7 +239,7 @@ void HubClient::take_frame(Frame frame) {
     case FrameType::closed:
       return lose_hub("it has ended");
     case FrameType::refused:
-      return break_connection("the hub ended the connection: " + reader.text());
+      return take_refusal("the hub ended the connection: " + reader.text());
     case FrameType::lost: {
       const int pe = reader.value<std::int32_t>();
       return note_departure(pe, true, fmt::format("PE {} has ended: {}", pe, reader.text()));
@@ -301,7 +302,7 @@ void HubClient::lose_hub(const std::string& why) {
   std::string before;
   {
     const std::lock_guard lock(mutex_);
-    if (!broken_.empty()) return;
+    if (std::exchange(hub_lost_, true)) return;
     if (!loss_.empty()) before = "; before, " + loss_;
     pe = hub_pe_;
     in_good_order = pe == settings_.pe || std::find(left_.begin(), left_.end(), pe) != left_.end();
@@ -312,6 +313,16 @@ void HubClient::lose_hub(const std::string& why) {
   if (!in_good_order)
     note_departure(pe, true, pe >= 0 ? fmt::format("PE {} has ended, and with it the job's hub", pe) : text);
   break_connection(text + before);
+}
+
+/// The hub lives, but this PE learns nothing more of the others: who waits for any of them must not wait for ever.
+void HubClient::take_refusal(const std::string& why) {
+  break_connection(why);
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(hub_lost_, true)) return;
+  }
+  note_departure(-1, true, why);
 }
 
 void HubClient::break_connection(const std::string& why) {

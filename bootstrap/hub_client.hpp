@@ -18,8 +18,8 @@ namespace causeway {
 struct HubClientSettings {
   int pe = 0, pes = 1;
   Secret secret{};
-  std::optional<int> nodes;  ///< the launcher's --nodes
-  std::string where;         ///< describe()
+  std::optional<int> nodes;   ///< the launcher's --nodes
+  std::string where;          ///< describe()
   int inherited_socket = -1;  ///< what the connection is a copy of: forked children do not keep it either
   BootstrapOptions options;
   Clock::time_point deadline;  ///< for the hub's welcome
@@ -61,6 +61,7 @@ class HubClient final : public Bootstrap {
   void report_missing(const std::string& who);
   void break_connection(const std::string& why);
   void lose_hub(const std::string& why);
+  void take_refusal(const std::string& why);
   void note_departure(int pe, bool lost, const std::string& cause);
   void send(std::span<const std::byte> frame);
   [[noreturn]] void fail_in_step(std::string_view step, const std::string& why) const;
@@ -79,8 +80,10 @@ class HubClient final : public Bootstrap {
   std::uint64_t sequence_ = 0;
   std::string broken_;
   std::vector<int> lost_, left_;
-  std::string loss_;  // the first
-  int hub_pe_ = -1;   // in whose process the hub is
+  std::string loss_;           // the first
+  bool hub_lost_ = false;      // no more news come
+  bool lost_unknown_ = false;  // and it is not known whose process that was
+  int hub_pe_ = -1;            // in whose process the hub is
 
   std::mutex told_mutex_;  // held while told_ is called; before mutex_ where both are
   Told told_;

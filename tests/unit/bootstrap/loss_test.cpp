@@ -110,6 +110,74 @@ TEST(LossOverTheNetwork, WhoeverAsksIsToldOfDepartures) {
   EXPECT_EQ(late, (std::vector<std::pair<int, bool>>{{1, false}, {2, true}}));
 }
 
+/// PE 0 of 2, whose launcher the test plays.
+class OwnLauncher {
+ public:
+  OwnLauncher() {
+    int pair[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) fail_errno("socketpair");
+    hub.reset(pair[0]);
+    socket_.reset(pair[1]);
+    std::thread welcome([&] {
+      wire::FrameCutter cutter;
+      const wire::Frame hello = receive_frame(hub.get(), cutter, 1000, Clock::now() + 60s);
+      say(wire::FrameWriter(wire::FrameType::welcome)
+              .value(wire::FrameReader(hello.body).value<wire::Hello>().nonce)
+              .finish());
+    });
+    Secret secret{};
+    pe = make_bootstrap_launcher({0, 2, std::nullopt, socket_.get(), to_job_id(secret)}, patient());
+    welcome.join();
+    pe->on_departure([this](int who, bool lost) {
+      const std::lock_guard lock(mutex_);
+      told_.emplace_back(who, lost);
+    });
+  }
+  void say(std::span<const std::byte> frame) { send_all(hub.get(), frame); }
+  std::vector<std::pair<int, bool>> told() {
+    const std::lock_guard lock(mutex_);
+    return told_;
+  }
+  void expect_told(const std::vector<std::pair<int, bool>>& expected) {
+    const auto limit = Clock::now() + 60s;
+    while (told().size() < expected.size() && Clock::now() < limit) std::this_thread::sleep_for(1ms);
+    EXPECT_EQ(told(), expected);
+  }
+  UniqueFd hub;
+
+ private:
+  UniqueFd socket_;
+  std::mutex mutex_;
+  std::vector<std::pair<int, bool>> told_;
+
+ public:
+  std::unique_ptr<Bootstrap> pe;
+};
+
+const std::vector<std::pair<int, bool>> somebody_is_lost{{-1, true}};
+
+TEST(LossInTheLauncher, TheHubIsMissedAlsoAfterABreak) {
+  OwnLauncher job;
+  job.pe->break_off("for a reason");
+  job.hub.reset();
+  job.expect_told(somebody_is_lost);
+  expect_contains(error_of([&] { job.pe->barrier("later"); }), {"for a reason"});
+}
+
+TEST(LossInTheLauncher, ARefusalIsTheEndOfAllNews) {
+  OwnLauncher job;
+  job.say(wire::FrameWriter(wire::FrameType::refused).text("it sent nonsense").finish());
+  job.expect_told(somebody_is_lost);
+  expect_contains(job.pe->loss(), {"it sent nonsense"});
+  job.say(wire::FrameWriter(wire::FrameType::lost).value(std::int32_t{1}).text("it died").finish());
+  job.say(wire::FrameWriter(wire::FrameType::closed).finish());
+  job.hub.reset();
+  job.expect_told({{-1, true}, {1, true}});  // (the end of the hub is told once)
+  std::vector<std::pair<int, bool>> late;
+  job.pe->on_departure([&](int pe, bool lost) { late.emplace_back(pe, lost); });
+  EXPECT_EQ(late, (std::vector<std::pair<int, bool>>{{1, true}, {-1, true}}));
+}
+
 TEST_P(Loss, AFailedStartIsTheCause) {
   const auto transport = make_transport(GetParam(), 2);
   on_every_pe(2, [&](int pe) {
