@@ -43,6 +43,8 @@ class Connection {
   // What the hub knows of it.
   int pe = -1;                                  ///< once it has said hello
   int expected_pe = -1;                         ///< of the launcher's sockets: the only PE that may say hello on it
+  pid_t owners_child = -1;                      ///< the process that the owner of such a socket watches
+  bool is_owners_child = false;                 ///< it is the PE, not one behind it
   bool same_process = false;                    ///< the PE lives in the hub's process: told last that the job ends
   bool closing = false;                         ///< only waits for its last frame to be delivered
   bool ended = false;                           ///< to be removed

@@ -46,9 +46,10 @@ void Hub::listen_on(std::vector<UniqueFd> listeners) {
   for (UniqueFd& listener : listeners) listeners_.emplace_back(std::move(listener));
 }
 
-void Hub::add_socket_of(int pe, UniqueFd socket) {
+void Hub::add_socket_of(int pe, UniqueFd socket, pid_t child) {
   auto connection = std::make_unique<Connection>(std::move(socket), fmt::format("PE {}", pe));
   connection->expected_pe = pe;
+  connection->owners_child = child;
   connections_.push_back(std::move(connection));
 }
 
@@ -220,7 +221,9 @@ void Hub::handle_start_failed(int pe, const Frame& frame) {
 /// Sockets can be held open by a child of a PE, or by the program that started it: the process tells, too.
 void Hub::watch_process(Connection& connection, const wire::Hello& hello) {
   if (connection.same_process || hello.pid_space == 0 || hello.pid_space != pid_space_hash()) return;
-  connection.process.reset(static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(hello.pid), 0)));
+  const auto pid = static_cast<pid_t>(hello.pid);
+  connection.is_owners_child = pid == connection.owners_child;
+  connection.process.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
 }
 
 void Hub::take_end_of_process(Connection& connection) {
@@ -250,7 +253,7 @@ void Hub::goodbye(Connection& connection) {
 
 void Hub::finish(Connection& connection) {
   connection.pe = -1;
-  connection.same_process = false;
+  connection.same_process = connection.is_owners_child = false;
   connection.process.reset();
   connection.forget_input();
   // The launcher's sockets stay: the program may initialise again, or start another that does.
@@ -268,7 +271,9 @@ void Hub::lost(Connection& connection, const std::string& cause) {
   connection.ended = true;
   const int pe = connection.pe >= 0 ? connection.pe : connection.expected_pe;
   if (pe < 0) return;
-  const auto patience = connection.expected_pe >= 0 ? settings_.loss_patience : 0ms;
+  const auto patience = connection.is_owners_child    ? settings_.child_loss_patience
+                        : connection.expected_pe >= 0 ? settings_.loss_patience
+                                                      : 0ms;
   losses_.push_back({pe, connection.pe >= 0, cause, Clock::now() + patience});
 }
 

@@ -10,6 +10,7 @@
 #include <causeway/bootstrap/connection.hpp>
 #include <causeway/bootstrap/membership.hpp>
 #include <poll.h>
+#include <sys/types.h>
 
 #include <chrono>
 #include <functional>
@@ -30,6 +31,9 @@ struct HubSettings {
   /// How long the end of a socket of add_socket_of() is kept secret. Sockets of a dying process close before its parent
   /// can collect its status: the PEs that fail because of it must not be seen to end first.
   std::chrono::milliseconds loss_patience{0};
+  /// The same where the PE is the owner's child itself, whose death the owner tells by lose(): it can take long (the
+  /// driver of a GPU clears up), and the PE is not to be blamed for it with less than its own status.
+  std::chrono::milliseconds child_loss_patience{0};
   /// Stops listening when all PEs have joined: an id serves one job.
   bool one_job = false;
   /// Called when a PE ends the job for all.
@@ -44,8 +48,9 @@ class Hub {
 
   /// Accepts connections on these non-blocking sockets.
   void listen_on(std::vector<UniqueFd> listeners);
-  /// A connected socket on which only `pe` may say hello, now, later, never or several times.
-  void add_socket_of(int pe, UniqueFd socket);
+  /// A connected socket on which only `pe` may say hello, now, later, never or several times. `child`: the process that
+  /// the owner has started and watches.
+  void add_socket_of(int pe, UniqueFd socket, pid_t child = -1);
 
   /// Appends what the hub waits for. turn() takes exactly these entries, after poll().
   void watch(std::vector<pollfd>& set) const;

@@ -18,6 +18,7 @@ constexpr auto orphan_patience = 200ms;       // for helpers of the PEs to end b
 constexpr auto orphan_term_patience = 200ms;  // and from SIGTERM to SIGKILL
 constexpr auto drain_patience = 500ms;        // for a slow reader of our output once the job has failed
 constexpr auto loss_patience = 300ms;         // from the end of a PE's socket to its collected death
+constexpr auto child_loss_patience = 5s;      // the same of a PE that is our child, and so is sure to be collected
 constexpr auto word_patience = 300ms;         // for PEs to say what they wait for when one has left without a word
 constexpr int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
@@ -31,6 +32,7 @@ HubSettings hub_settings(const RunOptions& options, const Secret& secret) {
   settings.secret = secret;
   settings.pes = options.pes;
   settings.loss_patience = loss_patience;
+  settings.child_loss_patience = child_loss_patience;
   return settings;
 }
 
@@ -75,7 +77,7 @@ JobWatch::~JobWatch() {
 
 void JobWatch::add(int pe, pid_t pid, UniqueFd socket, UniqueFd out, UniqueFd err) {
   pes_.push_back({pe, pid});
-  hub_.add_socket_of(pe, std::move(socket));
+  hub_.add_socket_of(pe, std::move(socket), pid);
   if (out) output_.add(pe, std::move(out), std::move(err));
 }
 

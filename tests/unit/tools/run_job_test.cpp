@@ -74,6 +74,13 @@ TEST(RunJob, APeKilledInABarrierEndsTheJobWithItsNumber) {
   for (const pid_t pid : pids_after(outcome.out, "is pid ")) EXPECT_TRUE(ended(pid));
 }
 
+TEST(RunJob, ASlowDeathEndsTheJobWithItsSignal) {
+  const Outcome outcome = launch(pe_program({"-n", "3"}, "slow death"));
+  EXPECT_EQ(outcome.status, 128 + SIGTERM);
+  EXPECT_NE(outcome.err.find("causeway run: PE 1 (pid "), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find(" died: signal 15 (Terminated); ending the job"), std::string::npos) << outcome.err;
+}
+
 TEST(RunJob, PesThatIgnoreSigtermAreKilledInTime) {
   Launch job(pe_program({"-n", "3"}, "deaf"));
   ASSERT_TRUE(job.wait_for("deaf\ndeaf\ndeaf\n"));

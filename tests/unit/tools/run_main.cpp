@@ -5,6 +5,7 @@
 #include <causeway/tools/run.hpp>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -62,6 +63,17 @@ int run(const std::string& program) {
     const auto bootstrap = join();
     bootstrap->barrier("all are here");
     if (bootstrap->pe() == 1) ::_exit(0);
+    bootstrap->barrier("a barrier");
+    return 0;
+  }
+  if (program == "slow death") {  // PE 1's socket ends a second before the process does
+    const auto bootstrap = join();
+    bootstrap->barrier("all are here");
+    if (bootstrap->pe() == 1) {
+      (void)::shutdown(read_launcher_environment()->socket, SHUT_RDWR);
+      ::sleep(1);
+      ::raise(SIGTERM);
+    }
     bootstrap->barrier("a barrier");
     return 0;
   }
