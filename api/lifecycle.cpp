@@ -40,6 +40,7 @@ constexpr const char* kOneAProcess = "one PE a process; use causeway run --threa
 
 /// True if this start was counted only. Else the caller is the one that makes the world.
 bool count_start(PeState& state, Claim claim) {
+  if (in_forked_child()) (void)world_of("nvshmem_init");  // (before the lock, which the parent may have held)
   std::unique_lock lock(state.start_mutex);
   while (state.starting) {
     if (claim.pes > 0 && state.starting_pes > 0 && (claim.pe != state.starting_pe || claim.pes != state.starting_pes))
@@ -47,17 +48,28 @@ bool count_start(PeState& state, Claim claim) {
     state.start_over.wait(lock);
   }
   if (state.inits > 0) {
-    (void)world_of("nvshmem_init");  // (not in a forked child)
     if (claim.pes > 0 && (claim.pe != state.world->pe() || claim.pes != state.world->pes()))
       fail(Status::invalid_value, "this process is PE {} of {} already, and cannot be PE {} of {}: finalize first",
            state.world->pe(), state.world->pes(), claim.pe, claim.pes);
     ++state.inits;
     return true;
   }
-  if (in_forked_child()) (void)world_of("nvshmem_init");
   state.starting = true;
   state.starting_pe = claim.pe, state.starting_pes = claim.pes;
   return false;
+}
+
+/// True if the world is to be destroyed now. Who starts one meanwhile waits until end_start().
+bool count_end(PeState& state) {
+  const std::lock_guard lock(state.start_mutex);
+  if (state.inits == 0) {
+    if (!state.starting) (void)world_of("nvshmem_finalize");
+    fail(Status::invalid_value, "called while another thread starts or ends the job");
+  }
+  if (--state.inits > 0) return false;
+  state.starting = true;
+  state.starting_pe = -1, state.starting_pes = 0;
+  return true;
 }
 
 void end_start(PeState& state, int inits) {
@@ -182,8 +194,10 @@ CAUSEWAY_EXPORT int nvshmemx_set_attr_uniqueid_args(const int myrank, const int 
 CAUSEWAY_EXPORT void nvshmem_finalize() {
   guard("nvshmem_finalize", [] {
     PeState& state = pe_state();
-    if (state.inits == 0 || in_forked_child()) (void)world_of("nvshmem_finalize");
-    if (--state.inits == 0) state.world.reset();
+    if (in_forked_child()) (void)world_of("nvshmem_finalize");
+    if (!count_end(state)) return;
+    state.world.reset();
+    end_start(state, 0);
   });
 }
 

@@ -24,15 +24,17 @@ struct PeState {
   int inits = 0;                 // init is counted
   std::mutex start_mutex;        // of the next four, and held while `inits` changes
   std::condition_variable start_over;
-  bool starting = false;                   // a thread makes the world
+  bool starting = false;                   // a thread makes the world, or destroys it
   int starting_pe = -1, starting_pes = 0;  // as which PE, where it says so
   std::shared_ptr<Bootstrap> starting_by;  // once it has one
   std::string start_refused;               // why it must give up
   std::string last_error;                  // of the last failed call
   int errors_printed = 0;
-  std::map<std::thread::id, uint64_t> errors;  // reported by each thread that has
-  std::mutex error_mutex;                      // of the three above
-  std::string init_failure;                    // why init failed, first cause; later calls repeat it
+  // Reported by each thread that has. One entry for each of the ids, which the system uses again: a new thread may begin
+  // with what an ended one has counted, so counts are only compared with earlier ones of the same thread.
+  std::map<std::thread::id, uint64_t> errors;
+  std::mutex error_mutex;    // of the three above
+  std::string init_failure;  // why init failed, first cause; later calls repeat it
   bool init_failure_said = false;
   std::vector<const UnitRegistration*> units;
   std::mutex units_mutex;
