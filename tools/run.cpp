@@ -1,5 +1,6 @@
 // See run.hpp.
 #include <causeway/base/error.hpp>
+#include <causeway/bootstrap/flush_output.hpp>
 #include <causeway/bootstrap/quiet_thread.hpp>
 #include <causeway/tools/run.hpp>
 #include <causeway/tools/run_elf.hpp>
@@ -41,8 +42,7 @@ void end_after(double timeout_s) {
     for (double left_ms = std::ceil(timeout_s * 1000); left_ms > 0; left_ms -= 1e6)
       (void)::poll(nullptr, 0, static_cast<int>(std::min(left_ms, 1e6)));
     fmt::print(stderr, "causeway run: the job took longer than --timeout {} s; ending it\n", timeout_s);
-    for (FILE* file : {stdout, stderr})  // not one that a PE waits in
-      if (::ftrylockfile(file) == 0) ::fflush_unlocked(file), ::funlockfile(file);
+    flush_output();
     ::_exit(124);
   });
   (void)watchdog;
