@@ -128,10 +128,14 @@ void expect_that_all_meet(Membership& membership, int pes) {
 TEST(Membership, AStartThatFailedBeforeTheOthersCameIsMadeGoodByASecond) {
   for (const bool other_is_there : {false, true}) {
     Membership membership(2);
-    if (other_is_there) EXPECT_EQ(membership.join(0, 2, 1), "");
+    if (other_is_there) {
+      EXPECT_EQ(membership.join(0, 2, 1), "");
+    }
     membership.fail_start(1, "its nvshmem_init failed: no memory");
     ASSERT_EQ(membership.join(1, 2, 1), "");
-    if (!other_is_there) EXPECT_EQ(membership.join(0, 2, 1), "");
+    if (!other_is_there) {
+      EXPECT_EQ(membership.join(0, 2, 1), "");
+    }
     expect_that_all_meet(membership, 2);
   }
 }
