@@ -64,7 +64,7 @@ compile() {
 export -f compile
 printf '%s\n' "${sources[@]}" "${extra[@]}" | xargs -P "$jobs" -I{} bash -c 'compile {}'
 # The same source with relocatable device code links and runs as well.
-nvcc -std=c++17 -rdc=true -gencode "arch=compute_${architectures}a,code=sm_${architectures}a" examples/shift.cu -I"$build/include" \
+nvcc -std=c++17 -rdc=true -gencode "arch=compute_${architectures}a,code=sm_${architectures}a" examples/shift.cu -Isrc -I"$build/include" \
   -L"$build/lib" -lcauseway -Xlinker "-rpath=$PWD/$build/lib" -o "$programs/shift_rdc" || echo "BUILD FAILED shift_rdc"
 
 # A row is printed when it is there: a table that comes last is lost with a run that is cut off.

@@ -1,6 +1,6 @@
 # Flags that everything of ours is compiled with.
 add_library(causeway_flags INTERFACE)
-target_include_directories(causeway_flags INTERFACE ${CAUSEWAY_INCLUDE})
+target_include_directories(causeway_flags INTERFACE ${source_root} ${generated_root})
 target_compile_options(causeway_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-fno-strict-aliasing>)
 target_link_libraries(causeway_flags INTERFACE Threads::Threads)
 if(CAUSEWAY_SANITIZE STREQUAL "address")

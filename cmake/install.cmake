@@ -5,14 +5,10 @@ if(SKBUILD)
 else()
   set(inside "")
 endif()
-foreach(folder amo api backend base bootstrap coll emulator heap machine moe order rma runtime signal team)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${inside}include/causeway COMPONENT causeway
-          FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.cuh" PATTERN "emulator/include/cuda/std/*")
-endforeach()
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${inside}include COMPONENT causeway)
-install(FILES ${PROJECT_SOURCE_DIR}/moe/moe.hpp DESTINATION ${inside}include/causeway COMPONENT causeway)
-install(DIRECTORY ${CAUSEWAY_INCLUDE}/causeway/generated DESTINATION ${inside}include/causeway COMPONENT causeway
-        FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY ${source_root}/ DESTINATION ${inside}include COMPONENT causeway
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "emulator/include/cuda/std/*" PATTERN __pycache__ EXCLUDE
+        PATTERN emulator/translate EXCLUDE)
+install(DIRECTORY ${generated} DESTINATION ${inside}include/causeway COMPONENT causeway FILES_MATCHING PATTERN "*.h")
 
 set(installed_libraries)
 if(CAUSEWAY_CPU_MACHINE)

@@ -40,7 +40,7 @@ endfunction()
 
 if(CAUSEWAY_CPU_MACHINE)
   causeway_python_module(cpu causeway_cpu)
-  target_include_directories(causeway_python_cpu SYSTEM PRIVATE emulator/include)
+  target_include_directories(causeway_python_cpu SYSTEM PRIVATE ${root}/emulator/include)
 endif()
 if(CAUSEWAY_CUDA)
   causeway_python_module(cuda causeway_cuda)

@@ -166,7 +166,7 @@ foreach(index RANGE ${last})
   add_custom_command(
     OUTPUT ${overlay}/causeway/${file}
     COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/sim/mutants/mutate.py ${mutant} ${PROJECT_SOURCE_DIR} ${overlay}
-    DEPENDS tests/sim/mutants/mutate.py tests/sim/mutants/mutants.json ${file}
+    DEPENDS tests/sim/mutants/mutate.py tests/sim/mutants/mutants.json src/causeway/${file}
     VERBATIM)
   causeway_add_program(${mutant}_mutant tests/sim/${program}.cu DIRECTORY tests FLAGS -O1 -g1 -I${overlay}
                        DEPENDS ${overlay}/causeway/${file})

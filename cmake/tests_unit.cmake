@@ -1,11 +1,11 @@
 # tests/unit mirrors the tree: one test program a folder.
 if(NOT CAUSEWAY_TEST_SAMPLE)
-  file(GLOB translate_sources CONFIGURE_DEPENDS emulator/translate/*.cpp)
+  file(GLOB translate_sources CONFIGURE_DEPENDS ${root}/emulator/translate/*.cpp)
   file(GLOB translate_tests CONFIGURE_DEPENDS tests/unit/emulator/translate_*_test.cpp)
   causeway_unit_test(translate SOURCES ${translate_tests} ${translate_sources} LIBRARIES fmt::fmt)
 
-  file(GLOB runtime_tests CONFIGURE_DEPENDS tests/unit/runtime/*_test.cpp)
-  causeway_unit_test(runtime SOURCES ${runtime_tests} LIBRARIES causeway_core)
+  file(GLOB config_tests CONFIGURE_DEPENDS tests/unit/config/*_test.cpp)
+  causeway_unit_test(config SOURCES ${config_tests} LIBRARIES causeway_core)
 
   # (Its own main: the launcher and its PEs are this program again.)
   file(GLOB run_sources CONFIGURE_DEPENDS tools/run*.cpp)
@@ -13,7 +13,7 @@ if(NOT CAUSEWAY_TEST_SAMPLE)
   causeway_unit_test(run SOURCES ${run_tests} ${run_sources} tools/cc_paths.cpp
                          LIBRARIES causeway_core CLI11::CLI11 ${CMAKE_DL_LIBS})
 
-  add_test(NAME api.golden COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/api/gen.py --check)
+  add_test(NAME api.golden COMMAND ${Python3_EXECUTABLE} -B ${generator} --check)
   add_test(NAME tidy.rules COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/unit/tools/tidy_test.py)
   add_test(NAME script.progress COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/unit/tools/progress_test.py)
   add_test(NAME script.command

@@ -1,9 +1,9 @@
 // See cc.hpp: reads the command line, chooses the machine, and leaves the rest to cc_cpu.cpp or cc_cuda.cpp.
 #include <causeway/base/error.hpp>
-#include <causeway/tools/cc.hpp>
-#include <causeway/tools/cc_build.hpp>
-#include <causeway/tools/cc_options.hpp>
-#include <causeway/tools/cc_paths.hpp>
+#include <tools/cc.hpp>
+#include <tools/cc_build.hpp>
+#include <tools/cc_options.hpp>
+#include <tools/cc_paths.hpp>
 
 #include <fmt/format.h>
 

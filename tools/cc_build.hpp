@@ -1,6 +1,6 @@
 // What `causeway cc` does once the command line is read. Both return the exit status.
 #pragma once
-#include <causeway/tools/cc_options.hpp>
+#include <tools/cc_options.hpp>
 
 namespace causeway::cc {
 

@@ -1,9 +1,9 @@
 // Builds for the CPU machine: preprocess, translate, compile with the host compiler, link with libcauseway_cpu.so.
 #include <causeway/base/error.hpp>
 #include <causeway/emulator/translate/translate.hpp>
-#include <causeway/tools/cc_build.hpp>
-#include <causeway/tools/cc_paths.hpp>
-#include <causeway/tools/cc_process.hpp>
+#include <tools/cc_build.hpp>
+#include <tools/cc_paths.hpp>
+#include <tools/cc_process.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -76,8 +76,8 @@ class CpuBuild {
       command.push_back(flags[i]);
       if (has_value) command.push_back(flags[++i]);
     }
-    const fs::path include = prefix_ / "include";
-    append(command, {"-isystem", (include / "causeway/emulator/include").string(), "-isystem", include.string()});
+    append(command, {"-isystem", emulator_headers(prefix_).string()});
+    for (const fs::path& directory : include_directories(prefix_)) append(command, {"-isystem", directory.string()});
   }
 
   // Dependencies must name the object that the user gets, not what the preprocessor writes.

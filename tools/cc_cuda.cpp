@@ -1,8 +1,8 @@
 // Builds for a GPU: nvcc, with the user's options as they are and causeway's headers before any other NVSHMEM's.
 #include <causeway/base/error.hpp>
-#include <causeway/tools/cc_build.hpp>
-#include <causeway/tools/cc_paths.hpp>
-#include <causeway/tools/cc_process.hpp>
+#include <tools/cc_build.hpp>
+#include <tools/cc_paths.hpp>
+#include <tools/cc_process.hpp>
 
 #include <algorithm>
 
@@ -28,7 +28,7 @@ int build_for_cuda(const Options& options) {
   Command command = {*nvcc};
   if (options.standard.empty()) command.emplace_back("-std=c++17");
   if (!options.has_architecture) command.emplace_back(has_gpu() ? "-arch=native" : "-arch=sm_90");
-  command.push_back("-I" + (prefix / "include").string());
+  for (const auto& directory : include_directories(prefix)) command.push_back("-I" + directory.string());
   std::copy_if(options.for_nvcc.begin(), options.for_nvcc.end(), std::back_inserter(command),
                [](const std::string& argument) { return !is_nvshmem_library(argument); });
   if (options.stage == Stage::link) {

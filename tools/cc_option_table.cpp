@@ -1,5 +1,5 @@
 // See cc_option_table.hpp.
-#include <causeway/tools/cc_option_table.hpp>
+#include <tools/cc_option_table.hpp>
 
 #include <algorithm>
 #include <array>

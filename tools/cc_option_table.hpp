@@ -1,6 +1,6 @@
 // One row an option: its name, whether it takes a value, and what it does.
 #pragma once
-#include <causeway/tools/cc_options.hpp>
+#include <tools/cc_options.hpp>
 
 #include <string>
 #include <string_view>

@@ -1,7 +1,7 @@
 // See cc_options.hpp. Options are rows of a table; nvcc's are taken with one dash or two.
 #include <causeway/base/error.hpp>
-#include <causeway/tools/cc_option_table.hpp>
-#include <causeway/tools/cc_options.hpp>
+#include <tools/cc_option_table.hpp>
+#include <tools/cc_options.hpp>
 
 #include <algorithm>
 #include <array>

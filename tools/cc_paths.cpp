@@ -1,10 +1,11 @@
 // See cc_paths.hpp.
 #include <causeway/base/error.hpp>
-#include <causeway/tools/cc_paths.hpp>
+#include <tools/cc_paths.hpp>
 
 #include <unistd.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <sstream>
 
 namespace causeway::cc {
@@ -27,6 +28,10 @@ std::string environment(const char* name) {
   return value ? value : "";
 }
 
+bool has_headers(const fs::path& prefix) {
+  return fs::is_directory(include_directories(prefix)[0] / "causeway") && is_file(include_directories(prefix)[0] / "nvshmem.h");
+}
+
 bool has_cuda_library(const fs::path& prefix) { return is_file(prefix / "lib" / "libcauseway.so"); }
 
 }  // namespace
@@ -36,16 +41,27 @@ bool is_file(const fs::path& path) {
   return fs::exists(path, ignored) && !fs::is_directory(path, ignored);
 }
 
+std::vector<fs::path> include_directories(const fs::path& prefix) {
+  std::string sources;
+  std::getline(std::ifstream(prefix / "source_root"), sources);
+  if (sources.empty()) return {prefix / "include"};
+  return {sources, prefix / "include"};
+}
+
+fs::path emulator_headers(const fs::path& prefix) {
+  return include_directories(prefix)[0] / "causeway" / "emulator" / "include";
+}
+
 fs::path installation_of(const fs::path& tool, const std::string& python) {
   const fs::path prefix = tool.parent_path().parent_path();
-  if (python.empty() || is_file(prefix / "include" / "nvshmem.h")) return prefix;
+  if (python.empty() || has_headers(prefix)) return prefix;
   // Where installers put packages: virtual environments and users, Debian's own Python, Fedora's, `pip install --target`.
   for (const char* lib : {"lib", "lib64"})
     for (const char* packages : {"site-packages", "dist-packages"})
       if (const fs::path package = prefix / lib / python / packages / "causeway";
-          is_file(package / "include" / "nvshmem.h"))
+          has_headers(package))
         return package;
-  if (const fs::path package = prefix / "causeway"; is_file(package / "include" / "nvshmem.h")) return package;
+  if (const fs::path package = prefix / "causeway"; has_headers(package)) return package;
   return prefix;
 }
 
@@ -59,12 +75,12 @@ fs::path installation() {
 }
 
 void require_headers(const fs::path& prefix) {
-  if (!is_file(prefix / "include" / "nvshmem.h") || !fs::is_directory(prefix / "include" / "causeway"))
+  if (!has_headers(prefix))
     fail(Status::invalid_value,
          "this installation has no headers for programs: {} is not there; `cmake --install` and `pip install` bring "
          "them, and a "
          "build folder has them",
-         (prefix / "include" / "nvshmem.h").string());
+         (include_directories(prefix)[0] / "nvshmem.h").string());
 }
 
 fs::path cuda_installation() {

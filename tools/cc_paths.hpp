@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace causeway::cc {
 
@@ -12,6 +13,13 @@ std::filesystem::path installation_of(const std::filesystem::path& tool, const s
 
 /// That of the running tool.
 std::filesystem::path installation();
+
+/// The directories that programs' headers are searched in: include/ of the installation; in a build directory first the sources
+/// (which its file source_root names), then what was generated from them.
+std::vector<std::filesystem::path> include_directories(const std::filesystem::path& prefix);
+
+/// Where the CPU machine's stand-ins for CUDA's headers are.
+std::filesystem::path emulator_headers(const std::filesystem::path& prefix);
 
 /// Fails with a text that says what is missing if `prefix` has no headers for programs.
 void require_headers(const std::filesystem::path& prefix);

@@ -1,6 +1,6 @@
 // See cc_process.hpp.
 #include <causeway/base/error.hpp>
-#include <causeway/tools/cc_process.hpp>
+#include <tools/cc_process.hpp>
 
 #include <fcntl.h>
 #include <spawn.h>

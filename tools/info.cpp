@@ -1,11 +1,11 @@
 // See info.hpp: collects the facts, then prints them as text or as JSON.
-#include <causeway/api/types.h>
+#include <causeway/base/version.h>
 #include <causeway/base/error.hpp>
-#include <causeway/runtime/settings.hpp>
-#include <causeway/runtime/settings_parse.hpp>
-#include <causeway/runtime/topology.hpp>
-#include <causeway/tools/cc_paths.hpp>
-#include <causeway/tools/info.hpp>
+#include <causeway/config/settings.hpp>
+#include <causeway/config/settings_parse.hpp>
+#include <causeway/config/topology.hpp>
+#include <tools/cc_paths.hpp>
+#include <tools/info.hpp>
 #include <dlfcn.h>
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
 // The `causeway` program: finds the subcommand and hands the rest of the command line to it. What the script of the same name
 // in a checkout knows beside (demo, test, api) is named here, too: there is one list of commands.
-#include <causeway/api/types.h>
-#include <causeway/runtime/settings_names.hpp>
-#include <causeway/runtime/settings_parse.hpp>
-#include <causeway/tools/cc.hpp>
-#include <causeway/tools/info.hpp>
-#include <causeway/tools/run.hpp>
+#include <causeway/base/version.h>
+#include <causeway/config/settings_names.hpp>
+#include <causeway/config/settings_parse.hpp>
+#include <tools/cc.hpp>
+#include <tools/info.hpp>
+#include <tools/run.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>

@@ -2,15 +2,15 @@
 #include <causeway/base/error.hpp>
 #include <causeway/bootstrap/flush_output.hpp>
 #include <causeway/bootstrap/quiet_thread.hpp>
-#include <causeway/tools/run.hpp>
-#include <causeway/tools/run_elf.hpp>
-#include <causeway/tools/run_folder.hpp>
-#include <causeway/tools/run_guardian.hpp>
-#include <causeway/tools/run_job.hpp>
-#include <causeway/tools/run_mps.hpp>
-#include <causeway/tools/run_options.hpp>
-#include <causeway/tools/run_program.hpp>
-#include <causeway/tools/run_threads.hpp>
+#include <tools/run.hpp>
+#include <tools/run_elf.hpp>
+#include <tools/run_folder.hpp>
+#include <tools/run_guardian.hpp>
+#include <tools/run_job.hpp>
+#include <tools/run_mps.hpp>
+#include <tools/run_options.hpp>
+#include <tools/run_program.hpp>
+#include <causeway/runtime/threads_job.hpp>
 #include <poll.h>
 #include <unistd.h>
 

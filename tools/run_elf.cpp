@@ -1,6 +1,6 @@
 // See run_elf.hpp.
 #include <causeway/base/unique_fd.hpp>
-#include <causeway/tools/run_elf.hpp>
+#include <tools/run_elf.hpp>
 #include <elf.h>
 #include <fcntl.h>
 

@@ -1,6 +1,6 @@
 // See run_folder.hpp.
 #include <causeway/base/error.hpp>
-#include <causeway/tools/run_folder.hpp>
+#include <tools/run_folder.hpp>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>

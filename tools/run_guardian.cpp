@@ -1,6 +1,6 @@
 // See run_guardian.hpp.
 #include <causeway/base/error.hpp>
-#include <causeway/tools/run_guardian.hpp>
+#include <tools/run_guardian.hpp>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>

@@ -2,12 +2,12 @@
 #include <causeway/base/error.hpp>
 #include <causeway/bootstrap/job_id.hpp>
 #include <causeway/bootstrap/random_bytes.hpp>
-#include <causeway/tools/run_guardian.hpp>
-#include <causeway/tools/run_job.hpp>
-#include <causeway/tools/run_orphans.hpp>
-#include <causeway/tools/run_process.hpp>
-#include <causeway/tools/run_program.hpp>
-#include <causeway/tools/run_watch.hpp>
+#include <tools/run_guardian.hpp>
+#include <tools/run_job.hpp>
+#include <tools/run_orphans.hpp>
+#include <tools/run_process.hpp>
+#include <tools/run_program.hpp>
+#include <tools/run_watch.hpp>
 #include <fcntl.h>
 #include <sys/socket.h>
 

@@ -1,6 +1,6 @@
 // The life of a job of processes: start, serve, watch, end.
 #pragma once
-#include <causeway/tools/run_options.hpp>
+#include <tools/run_options.hpp>
 
 #include <string>
 #include <vector>

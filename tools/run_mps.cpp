@@ -1,6 +1,6 @@
 // The choice; see run_mps.hpp.
-#include <causeway/tools/run_elf.hpp>
-#include <causeway/tools/run_mps.hpp>
+#include <tools/run_elf.hpp>
+#include <tools/run_mps.hpp>
 
 #include <algorithm>
 #include <cstdlib>

@@ -2,7 +2,7 @@
 // of 0.36 µs.
 #pragma once
 #include <causeway/base/unique_fd.hpp>
-#include <causeway/tools/run_folder.hpp>
+#include <tools/run_folder.hpp>
 #include <sys/types.h>
 
 #include <memory>

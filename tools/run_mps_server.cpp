@@ -1,8 +1,8 @@
 // The daemon and its guardian; see run_mps.hpp.
-#include <causeway/tools/run_mps.hpp>
-#include <causeway/tools/run_orphans.hpp>
-#include <causeway/tools/run_process.hpp>
-#include <causeway/tools/run_program.hpp>
+#include <tools/run_mps.hpp>
+#include <tools/run_orphans.hpp>
+#include <tools/run_process.hpp>
+#include <tools/run_program.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>

@@ -1,5 +1,5 @@
 // See run_options.hpp.
-#include <causeway/tools/run_options.hpp>
+#include <tools/run_options.hpp>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

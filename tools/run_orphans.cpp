@@ -1,6 +1,6 @@
 // See run_orphans.hpp.
 #include <causeway/base/error.hpp>
-#include <causeway/tools/run_orphans.hpp>
+#include <tools/run_orphans.hpp>
 #include <sys/prctl.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // See run_output.hpp.
-#include <causeway/tools/run_output.hpp>
+#include <tools/run_output.hpp>
 #include <fmt/format.h>
 #include <limits.h>
 

@@ -1,6 +1,6 @@
 // See run_process.hpp.
 #include <causeway/base/error.hpp>
-#include <causeway/tools/run_process.hpp>
+#include <tools/run_process.hpp>
 #include <fcntl.h>
 #include <sys/prctl.h>
 

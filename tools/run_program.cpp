@@ -1,6 +1,6 @@
 // See run_program.hpp.
-#include <causeway/tools/run_options.hpp>
-#include <causeway/tools/run_program.hpp>
+#include <tools/run_options.hpp>
+#include <tools/run_program.hpp>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>

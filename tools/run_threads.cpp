@@ -1,7 +1,7 @@
 // PEs as threads need the CPU machine, which is loaded only for that: the tool also serves installations without it.
 #include <causeway/base/error.hpp>
-#include <causeway/tools/cc_paths.hpp>
-#include <causeway/tools/run_threads.hpp>
+#include <tools/cc_paths.hpp>
+#include <causeway/runtime/threads_job.hpp>
 #include <dlfcn.h>
 
 namespace causeway {

@@ -1,7 +1,7 @@
 // See run_watch.hpp.
 #include <causeway/base/error.hpp>
-#include <causeway/tools/run_orphans.hpp>
-#include <causeway/tools/run_watch.hpp>
+#include <tools/run_orphans.hpp>
+#include <tools/run_watch.hpp>
 #include <sys/wait.h>
 
 #include <algorithm>

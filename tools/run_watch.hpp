@@ -2,8 +2,8 @@
 #pragma once
 #include <causeway/base/unique_fd.hpp>
 #include <causeway/bootstrap/hub.hpp>
-#include <causeway/tools/run_options.hpp>
-#include <causeway/tools/run_output.hpp>
+#include <tools/run_options.hpp>
+#include <tools/run_output.hpp>
 #include <signal.h>
 #include <sys/signalfd.h>
 

@@ -14,15 +14,16 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path.insert(0, str(ROOT / "api"))
+SOURCES = ROOT / "src"
+sys.path.insert(0, str(SOURCES / "causeway/api"))
 sys.dont_write_bytecode = True
 import gen  # noqa: E402
 
 
 def said_by(program, compiler, include):
     """The words of a preprocessed program that stand in files of the tests."""
-    command = [compiler, "-std=c++20", "-E", "-x", "c++", "-DCAUSEWAY_CPU=1", "-isystem", str(ROOT / "emulator/include"),
-               "-I", str(include), str(program)]
+    command = [compiler, "-std=c++20", "-E", "-x", "c++", "-DCAUSEWAY_CPU=1", "-isystem", str(SOURCES / "causeway/emulator/include"),
+               "-I", str(SOURCES), "-I", str(include), str(program)]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     words, ours = set(), False
     for line in text.splitlines():

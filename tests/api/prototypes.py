@@ -19,8 +19,8 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-API = HERE.parents[1] / "api"
-sys.path.insert(0, str(API))
+SOURCES = HERE.parents[1] / "src"
+sys.path.insert(0, str(SOURCES / "causeway/api"))
 sys.dont_write_bytecode = True
 import gen  # noqa: E402
 
@@ -87,11 +87,11 @@ def main():
         source = pathlib.Path(scratch) / "prototypes.cu"
         text, count = assertions(reference_names())
         source.write_text(text)
-        for whose, include in (("ours", options.include), ("the reference", reference)):
-            results.append((f"{count} prototypes, {whose}", compile_with(options.nvcc, source, [include])))
+        for whose, includes in (("ours", [SOURCES, options.include]), ("the reference", [reference])):
+            results.append((f"{count} prototypes, {whose}", compile_with(options.nvcc, source, includes)))
         # It can fail: one wrong type must be seen.
         source.write_text(text.replace("int (*)(int*, int, int)", "int (*)(int*, int, long)", 1))
-        spoiled = compile_with(options.nvcc, source, [options.include])
+        spoiled = compile_with(options.nvcc, source, [SOURCES, options.include])
         results.append(("a wrong prototype is seen", None if spoiled else "it was not"))
         if options.sources:
             types = pathlib.Path(scratch) / "causeway" / "generated"

@@ -51,7 +51,7 @@ def check_all(toolchain, arch):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--include", required=True, help="staged include directory of a build")
+    parser.add_argument("--include", required=True, help="include directory of a build, with what it has generated")
     parser.add_argument("--nvcc", default="nvcc")
     parser.add_argument("--arch", default="sm_90", help="GPU architecture (default: %(default)s)")
     parser.add_argument("--self-test", action="store_true", help="prove that each rule can fail")

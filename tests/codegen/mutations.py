@@ -72,19 +72,19 @@ def copies():
     """The same mutations for put and for get."""
     for file, kernels in COPIES.items():
         here = lambda name: f"{name}, {file}"
-        yield Mutation(here("4 loads in flight"), "rma/copy.hpp", BATCHES_OF_8, "", file, each(kernels, IN_FLIGHT))
-        yield Mutation(here("each word stored at once"), "rma/copy.hpp",
+        yield Mutation(here("4 loads in flight"), "machine/cuda/copy.hpp", BATCHES_OF_8, "", file, each(kernels, IN_FLIGHT))
+        yield Mutation(here("each word stored at once"), "machine/cuda/copy.hpp",
                        r"held\[k\] = (load_word<Way>\(from \+ i \+ k \* step\));",
                        r"machine::store_copy(to + i + k * step, held[k] = \1);", file, each(kernels, IN_FLIGHT, STEPS))
-        yield Mutation(here("4 bytes a step"), "rma/copy.hpp", r"return copy_words<Way>\(group, .*?bytes / 16\);",
+        yield Mutation(here("4 bytes a step"), "machine/cuda/copy.hpp", r"return copy_words<Way>\(group, .*?bytes / 16\);",
                        "{ for (size_t i = 4 * group.rank(); i < bytes; i += 4 * group.size()) "
                        "copy_one<Way, uint32_t>(to + i, from + i); return; }", file, each(kernels, STEPS))
-        yield Mutation(here("words by a call"), "rma/copy.hpp", r"return copy_words<Way>\(group, .*?bytes / 16\);",
+        yield Mutation(here("words by a call"), "machine/cuda/copy.hpp", r"return copy_words<Way>\(group, .*?bytes / 16\);",
                        "return copy_anything<Way>(group, to, from, bytes);", file, each(kernels, ODD_CALLS))
-        yield Mutation(here("elements by a call"), "rma/copy.hpp", r"if \(bytes > 8 \|\|.*?\)\n(?=    return copy_anything)",
+        yield Mutation(here("elements by a call"), "machine/cuda/copy.hpp", r"if \(bytes > 8 \|\|.*?\)\n(?=    return copy_anything)",
                        "", file, stores(kernels, 1, 2, 4, 8))
-        yield Mutation(here("elements byte by byte"), "rma/copy.hpp",
-                       r"machine::store_copy\(reinterpret_cast<Word\*>\(to\),.*?\);",
+        yield Mutation(here("elements byte by byte"), "machine/cuda/copy.hpp",
+                       r"store_copy\(reinterpret_cast<Word\*>\(to\),.*?\);",
                        "for (size_t i = 0; i < sizeof(Word); ++i) machine::store_copy(to + i, load_word<Way>(from + i));",
                        file, stores(kernels, 2, 4, 8))
         yield Mutation(here("a fence after the copy"), "rma/rma.hpp", COPIED, FENCE, file, each(kernels, "no fence"))
@@ -100,22 +100,22 @@ def copies():
                        met(kernels, "exactly 2 {} syncs", "the {}'s sync follows the copy"))
         yield Mutation(here("three syncs"), "rma/rma.hpp", COPIED, "group.sync(); ", file,
                        met(kernels, "exactly 2 {} syncs"))
-    yield Mutation("get: words from the L1 cache", "rma/copy.hpp", r"machine::load_fresh\(from\)",
+    yield Mutation("get: words from the L1 cache", "machine/cuda/copy.hpp", r"load_fresh\(from\)",
                    "machine::load_copy(from)", "get.cu",
                    each(COPIES["get.cu"], "no load of 16 bytes that the L1 cache may answer"))
-    yield Mutation("get: elements from the L1 cache", "machine/machine_cuda.cuh",
+    yield Mutation("get: elements from the L1 cache", "machine/cuda/vocabulary.hpp",
                    r"(T load_fresh\(const T\* p\) \{\s*return )\*[^;]*;", r"\1*p;", "get.cu",
                    each(COPIES["get.cu"], "no load of an element that the L1 cache may answer"))
 
 
 MUTATIONS = [
-    Mutation("p: releasing store", "machine/machine_cuda.cuh", r"(store_peer\(T\* p, T value\) \{\s*)store_relaxed",
+    Mutation("p: releasing store", "machine/cuda/vocabulary.hpp", r"(store_peer\(T\* p, T value\) \{\s*)store_relaxed",
              r"\1store_release", "p.cu", of_sizes("p", "relaxed store")),
     Mutation("p: two stores", "rma/rma.hpp", P_BODY, "machine::store_peer(at(world, dest, pe), value); ", "p.cu",
              elements("p", "exactly 1 store")),
     Mutation("p: a loop before, a fence, a local array", "rma/rma.hpp", P_BODY, SPIN + FENCE + DEPOT, "p.cu",
              elements("p", "no branch, loop or call", "no fence", "no local memory")),
-    Mutation("g: acquiring load", "machine/machine_cuda.cuh", r"(load_peer\(const T\* p\) \{\s*return )load_relaxed",
+    Mutation("g: acquiring load", "machine/cuda/vocabulary.hpp", r"(load_peer\(const T\* p\) \{\s*return )load_relaxed",
              r"\1load_acquire", "g.cu", of_sizes("g", "relaxed load")),
     Mutation("g: two loads", "rma/rma.hpp", G_BODY, "machine::load_peer(at(world, source, pe)); ", "g.cu",
              elements("g", "exactly 1 load")),
@@ -138,7 +138,7 @@ MUTATIONS = [
              {"put_signal_block": ("the block's sync precedes the first load",)}),
     Mutation("put_signal: no sync before the release", "rma/rma.hpp", COPIED, "return; ", "signal.cu",
              {"put_signal_block": ("the block's sync lies between the copy and the release",)}),
-    Mutation("put_signal: 4 loads in flight", "rma/copy.hpp", BATCHES_OF_8, "", "signal.cu", each(SENDERS, IN_FLIGHT)),
+    Mutation("put_signal: 4 loads in flight", "machine/cuda/copy.hpp", BATCHES_OF_8, "", "signal.cu", each(SENDERS, IN_FLIGHT)),
     Mutation("wait: relaxed polls, then a fence", "machine/spin.hpp", ACQUIRED + "[^;]*;",
              "seen = machine::load_relaxed_sys(flag); machine::fence_acq_rel_sys();", "wait.cu",
              {**each(WAITS, "no fence"), "test_once": (
@@ -223,10 +223,11 @@ def failing(file, text):
 
 
 def copy_of_headers(toolchain, folder):
-    """A copy of the include directory whose files are no links to the sources."""
+    """A copy of all headers in one directory, to be spoiled."""
     copy = pathlib.Path(folder) / "include"
-    shutil.copytree(toolchain.include, copy, ignore=lambda _, names: [
-        n for n in names if "." in n and not n.endswith((".h", ".hpp", ".cuh"))])
+    for include in toolchain.includes:
+        shutil.copytree(include, copy, dirs_exist_ok=True, ignore=lambda _, names: [
+            n for n in names if "." in n and not n.endswith((".h", ".hpp"))])
     return copy
 
 
@@ -243,7 +244,7 @@ def spoiled(toolchain, mutation, arch, here):
         copy = copy_of_headers(toolchain, folder)
         if not spoil(copy / "causeway" / mutation.header, mutation.old, mutation.new):
             return None
-        return failing(mutation.file, toolchain.ptx(here / mutation.file, arch, include=copy))
+        return failing(mutation.file, toolchain.ptx(here / mutation.file, arch, includes=[copy]))
 
 
 def header_self_test(toolchain):
@@ -252,7 +253,7 @@ def header_self_test(toolchain):
         copy = copy_of_headers(toolchain, folder)
         for name in ("nvshmem.h", "causeway/api/types.h"):
             spoil(copy / name, "#pragma once", "")
-        for title, problem in headers.check(toolchain, copy, ["nvshmem.h"]):
+        for title, problem in headers.check(toolchain, [copy], ["nvshmem.h"]):
             noticed = problem and re.search("redefin|already|previous|conflict", problem)
             yield f"no #pragma once, {title}", None if noticed else f"not noticed ({problem})"
 

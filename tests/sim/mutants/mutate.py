@@ -13,7 +13,7 @@ def main():
     name, root, overlay = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
     mutants = json.loads((pathlib.Path(__file__).parent / "mutants.json").read_text())
     mutant = next(m for m in mutants if m["name"] == name)
-    text = (root / mutant["file"]).read_text()
+    text = (root / "src/causeway" / mutant["file"]).read_text()
     if text.count(mutant["find"]) != 1:
         sys.exit(f"mutant {name}: its text occurs {text.count(mutant['find'])} times in {mutant['file']}, must be once")
     target = overlay / "causeway" / mutant["file"]

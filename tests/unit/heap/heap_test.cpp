@@ -1,7 +1,7 @@
 // The heap where memory is short. (What programs see of it is in the conformance programs memory and memory_more.)
 #include "fd_harness.hpp"
 
-#include <causeway/backend/cpu/memory_cpu.hpp>
+#include <causeway/host/cpu/memory.hpp>
 #include <causeway/base/error.hpp>
 #include <causeway/heap/heap.hpp>
 #include <cuda_runtime_api.h>

@@ -2,7 +2,7 @@
 #include <causeway/machine/cpu/context.hpp>
 #include <causeway/machine/cpu/device.hpp>
 #include <causeway/machine/cpu/simulator.hpp>
-#include <causeway/machine/machine_cpu.hpp>
+#include <causeway/machine/cpu/vocabulary.hpp>
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,6 +1,6 @@
 // Where the tool looks for what programs are compiled and linked with.
 #include <causeway/base/error.hpp>
-#include <causeway/tools/cc_paths.hpp>
+#include <tools/cc_paths.hpp>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -47,6 +47,17 @@ TEST_F(InstallationTest, ThePackageBesideTheInterpreter) {
     EXPECT_EQ(found("python3.11"), package);
   }
   EXPECT_EQ(found("python3.12"), root_ / "causeway") << "another interpreter's";
+}
+
+TEST_F(InstallationTest, ABuildDirectoryNamesTheSources) {
+  const fs::path sources = make("tree") / "include";  // (any folder with the headers)
+  fs::create_directories(root_ / "build" / "include");
+  EXPECT_THROW(require_headers(root_ / "build"), Error);
+  EXPECT_EQ(include_directories(root_ / "build"), std::vector<fs::path>{root_ / "build" / "include"});
+  std::ofstream(root_ / "build" / "source_root") << sources.string() << '\n';
+  EXPECT_NO_THROW(require_headers(root_ / "build"));
+  EXPECT_EQ(include_directories(root_ / "build"), (std::vector<fs::path>{sources, root_ / "build" / "include"}));
+  EXPECT_EQ(emulator_headers(root_ / "build"), sources / "causeway/emulator/include");
 }
 
 TEST_F(InstallationTest, WithoutHeadersTheErrorNamesThem) {

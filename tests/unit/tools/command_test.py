@@ -31,8 +31,7 @@ class Checkout(unittest.TestCase):
         for name in ("causeway", "tools/progress.sh", "tests/run.sh", "tests/steps.sh"):
             self.write(name, (ROOT / name).read_text())
             (self.root / name).chmod(0o755)
-        for name in ("amo api backend base bootstrap cmake coll emulator heap include machine moe order rma runtime signal team "
-                     "tools").split():
+        for name in ("src", "cmake", "tools"):
             (self.root / name).mkdir(exist_ok=True)
         self.write("CMakeLists.txt", "# The build.\n")
 
@@ -106,7 +105,7 @@ class Stale(Checkout):
         self.write("build/cpu/lib/libcauseway_cpu.so", "")
         (self.root / "build/cpu/bin/causeway").chmod(0o755)
         self.write("build/cpu/CMakeCache.txt", f"CMAKE_HOME_DIRECTORY:INTERNAL={self.root}\n")
-        self.write("rma/put.hpp", "// Puts.\n")
+        self.write("src/causeway/rma/put.hpp", "// Puts.\n")
         self.write("tests/unit/a.cpp", "// Not a part of the tool.\n")
         self.write("prog.cu", "// Somebody's own.\n")
         self.write("fake/build", 'printf "#!/bin/sh\\necho new tool: \\$*\\n" > build/cpu/bin/causeway\n')
@@ -129,7 +128,7 @@ class Stale(Checkout):
         self.assertEqual(self.calls(), [])
 
     def test_a_newer_source_is_built_once(self):
-        for source in ("rma/put.hpp", "CMakeLists.txt"):
+        for source in ("src/causeway/rma/put.hpp", "CMakeLists.txt"):
             self.age(50, source)
             self.expect("new tool", f"{source} is newer than the tool: building it again (log: build/cpu.build.log)")
             self.assertEqual([call.split(" -j ")[0] for call in self.calls()], [f"cmake --build {self.root}/build/cpu"])
@@ -140,34 +139,34 @@ class Stale(Checkout):
 
     def test_a_build_that_leaves_the_files_is_not_repeated(self):
         self.write("fake/build", "true\n")
-        self.age(50, "rma/put.hpp")
-        self.expect("old tool", "rma/put.hpp is newer than the tool")
+        self.age(50, "src/causeway/rma/put.hpp")
+        self.expect("old tool", "src/causeway/rma/put.hpp is newer than the tool")
         self.expect("old tool", "")
         self.assertEqual(len(self.calls()), 1)
 
     def test_a_build_that_fails_is_told(self):
-        self.write("fake/build", 'echo "rma/put.hpp:1:1: error: what is this"; exit 1\n')
-        self.age(50, "rma/put.hpp")
+        self.write("fake/build", 'echo "src/causeway/rma/put.hpp:1:1: error: what is this"; exit 1\n')
+        self.age(50, "src/causeway/rma/put.hpp")
         for _ in range(2):
             done = self.causeway("info")
             self.assertEqual((done.returncode, done.stdout), (1, ""))
-            self.assertIn("rma/put.hpp:1:1: error: what is this\n", done.stderr)
+            self.assertIn("src/causeway/rma/put.hpp:1:1: error: what is this\n", done.stderr)
             self.assertIn("building cpu failed; the log: build/cpu.build.log", done.stderr)
 
     def test_a_folder_that_was_not_made_here_is_used_as_it_is(self):
-        self.age(50, "rma/put.hpp")
+        self.age(50, "src/causeway/rma/put.hpp")
         for cache in ("CMAKE_HOME_DIRECTORY:INTERNAL=/somewhere/else\n", None):
             if cache:
                 self.write("build/cpu/CMakeCache.txt", cache)
             else:
                 (self.root / "build/cpu/CMakeCache.txt").unlink()
-            self.expect("old tool", "rma/put.hpp is newer than build/cpu, which cannot be built again from here")
+            self.expect("old tool", "src/causeway/rma/put.hpp is newer than build/cpu, which cannot be built again from here")
         self.assertEqual(self.calls(), [])
 
 
 class Table(Checkout):
     def test_api_says_that_it_needs_python(self):
-        self.write("api/gen.py", (ROOT / "api/gen.py").read_text())
+        self.write("src/causeway/api/gen.py", (ROOT / "src/causeway/api/gen.py").read_text())
         tools = self.root / "few"
         tools.mkdir()
         for name in ("bash", "dirname", "readlink", "nproc", "mkdir", "id", "grep"):

@@ -1,6 +1,6 @@
 // Reading the list of needed libraries, also from files that are none or damaged.
 #include <causeway/base/unique_fd.hpp>
-#include <causeway/tools/run_elf.hpp>
+#include <tools/run_elf.hpp>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 

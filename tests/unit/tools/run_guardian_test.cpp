@@ -1,7 +1,7 @@
 // The process that clears up, where the kernel lacks what it likes to use.
 #include "run_helpers.hpp"
 
-#include <causeway/tools/run_guardian.hpp>
+#include <tools/run_guardian.hpp>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>

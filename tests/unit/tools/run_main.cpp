@@ -2,7 +2,7 @@
 // launcher, or a PE under it. So the tests need no other file than their own, and each launcher is a fresh process.
 #include <causeway/base/error.hpp>
 #include <causeway/bootstrap/bootstrap.hpp>
-#include <causeway/tools/run.hpp>
+#include <tools/run.hpp>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/socket.h>

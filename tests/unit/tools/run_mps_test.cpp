@@ -1,7 +1,7 @@
 // When MPS is started, and that it never outlives the job: with a script in place of NVIDIA's control program.
 #include "run_helpers.hpp"
 
-#include <causeway/tools/run_mps.hpp>
+#include <tools/run_mps.hpp>
 #include <sys/resource.h>
 #include <sys/stat.h>
 

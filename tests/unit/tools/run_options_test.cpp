@@ -1,6 +1,6 @@
 // The command line of `causeway run`: what is accepted, and how what is not is named.
-#include <causeway/tools/run_options.hpp>
-#include <causeway/tools/run_program.hpp>
+#include <tools/run_options.hpp>
+#include <tools/run_program.hpp>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Tagged lines do not depend on how the stream was cut.
-#include <causeway/tools/run_output.hpp>
+#include <tools/run_output.hpp>
 #include <gtest/gtest.h>
 
 #include <random>

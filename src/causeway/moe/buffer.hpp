@@ -1,0 +1,119 @@
+// The host side of moe.hpp: what a buffer and its handles hold.
+#pragma once
+#include <causeway/api/host/check.hpp>
+#include <causeway/base/error.hpp>
+#include <causeway/moe/hop.hpp>
+#include <causeway/moe/low_latency_combine.hpp>
+#include <causeway/moe/low_latency_dispatch.hpp>
+#include <causeway/view/departures.hpp>
+
+#include <exception>
+#include <optional>
+
+namespace causeway::moe {
+
+constexpr const char* kName = "causeway::moe::Buffer";
+
+/// Where the tokens of a dispatch went, on each hop. Its memory is the buffer's pool's, so it must not outlive the buffer.
+class Handle {
+ public:
+  Route routes[2]{};  // of the hop across nodes, if there is one, then of the one inside the node
+  std::shared_ptr<Pool::Piece> memory;
+  const int32_t* count = nullptr;  // device memory: rows received
+  int received = 0;                // rows that combine reads at most
+};
+
+/// What combine needs to know of a low-latency dispatch.
+class LowLatencyHandle {
+ public:
+  int64_t* sent = nullptr;  // by token and choice: the expert, or -1
+  int32_t* row_of_choice = nullptr;
+  int tokens = 0, topk = 0, hidden = 0;
+  std::shared_ptr<Pool::Piece> memory;
+};
+
+/// The numbers of a buffer that follow from its options and its team.
+struct Shape {
+  int ranks = 0, rank = 0, node_ranks = 0;
+  [[nodiscard]] int nodes() const { return ranks / node_ranks; }
+  [[nodiscard]] int node() const { return rank / node_ranks; }
+  [[nodiscard]] int position() const { return rank % node_ranks; }
+};
+
+struct Buffer::Implementation {
+  BufferOptions options;
+  Shape shape;
+  DeviceWorld world;
+  HostMemory<FaultRecord> faults;  // what the buffer's kernels report
+  Pool pool;
+  std::shared_ptr<Pool::Piece> fault_claims;  // who may write it
+  int node_team = -1, rail_team = -1;         // made where there is more than one node
+  std::optional<Hop> rail, inside;            // across nodes; in the node (or over all ranks)
+
+  LowLatencyLimits low_limits;
+  std::optional<SymmetricMemory> low_region;
+  std::shared_ptr<Pool::Piece> low_memory;
+  LowLatencyPlace low_place{};  // but for the operation
+
+  // What a rank without a handle takes part with.
+  std::shared_ptr<Handle> no_handle;
+  std::shared_ptr<LowLatencyHandle> no_low_handle;
+  std::shared_ptr<Pool::Piece> no_operation;
+  std::vector<std::shared_ptr<Pool::Piece>> of_graphs;  // operations that were captured: kept as long as the buffer
+
+  ~Implementation();
+  /// What is wrong with a call's arguments, or with getting what it needs: what `checks` throws; null: nothing. (What earlier calls
+  /// have left on the device is no fault of this one: it is done, and then throws that.)
+  template <class Checks>
+  std::exception_ptr wrong_with(const Checks& checks) const {
+    try {
+      checks();
+    } catch (const std::exception&) {
+      return std::current_exception();
+    }
+    return nullptr;
+  }
+  /// Throws what earlier operations, or the program's kernels, have left.
+  void check_faults() const {
+    host::check_faults(kName, faults.get());
+    host::check_faults(kName);
+  }
+  void check_handle(const Handle& handle) const {
+    if (&handle == no_handle.get())
+      fail(Status::invalid_value, "handle is that of no dispatch: must be of one that has not thrown");
+  }
+  /// At the end of a call that neither waits nor gives a handle: what is wrong with it; or else what earlier ones have left on the
+  /// device. (A handle that is lost would make the next combine bad, and so one bad call would go round among the ranks for ever.)
+  void throw_first(const std::exception_ptr& wrong) const;
+  [[nodiscard]] int32_t verdict(const std::exception_ptr& wrong) const {
+    return wrong ? verdict_of(Ailment::bad_arguments, shape.rank) : 0;
+  }
+  std::shared_ptr<Handle> make_handle(const Tokens&);
+  Received receive(const Handle&, bool scaled) const;
+  /// Both hops of a dispatch. `in` has been checked; with a verdict it has no token.
+  /// worst_rows: 0, or the rows of a dispatch that the host does not wait for.
+  void dispatch(const Tokens& in, const Handle&, int32_t verdict, int worst_rows, cudaStream_t);
+  void throw_verdict(const Tokens& in, const Hop&) const;
+
+  /// Memory of a new operation.
+  std::shared_ptr<Pool::Piece> take_operation(cudaStream_t);
+  [[nodiscard]] LowLatencyPlace place_of(const Pool::Piece& operation, const LowLatencyHandle&) const;
+  void make_low_latency();
+  std::shared_ptr<LowLatencyHandle> make_low_handle(int tokens, int topk, int hidden);
+  template <class Kernel>
+  void run_low(const Kernel& kernel, cudaStream_t stream) const {
+    machine::launch(kernel, unsigned(low_limits.blocks), kThreads, stream);
+  }
+};
+
+/// How a rank with bad arguments takes part.
+inline Tokens no_tokens(int ranks) {
+  Tokens none;
+  none.hidden = 8, none.topk = 1, none.experts = ranks;
+  return none;
+}
+void check_range(const char* argument, long long value, long long low, long long high, const char* what);
+/// `rows` rows at a multiple of 16 bytes; no rows may be null.
+void check_row_pointer(const char* argument, const void* pointer, long long rows);
+
+}  // namespace causeway::moe

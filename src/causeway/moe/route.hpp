@@ -1,0 +1,101 @@
+// What the kernels of one hop of a high-throughput dispatch and combine share.
+#pragma once
+#include <causeway/coll/enter.hpp>
+#include <causeway/machine/machine.hpp>
+#include <causeway/view/report_misuse.hpp>
+#include <causeway/moe/experts.hpp>
+#include <causeway/moe/lanes.hpp>
+#include <causeway/moe/sizes.hpp>
+#include <causeway/rma/rma.hpp>
+
+namespace causeway::moe {
+
+/// What every kernel of a hop gets.
+struct Place {
+  DeviceWorld world;
+  TeamView team;  // with the hop's own channel; a copy: it does not change as long as the team lives
+  Limits limits;
+  char* region;                 // symmetric
+  int rank_first, rank_stride;  // this hop's rank i is the buffer's rank first + i * stride
+  FaultRecord* faults;          // the buffer's own
+  CAUSEWAY_DEVICE const TeamView& view() const { return team; }
+  /// The same place in the memory of a rank.
+  template <class T>
+  CAUSEWAY_DEVICE T* of_rank(T* local, int rank) const {
+    return at(world, local, world_pe(view(), rank));
+  }
+  CAUSEWAY_DEVICE int buffer_rank(int rank) const { return rank_first + rank * rank_stride; }
+  CAUSEWAY_DEVICE int32_t* verdicts() const { return reinterpret_cast<int32_t*>(region + hop_places(limits).verdicts); }
+};
+
+/// What ails an operation: nothing (0), or a kind and the rank (of the buffer) that it is about.
+enum class Ailment : int32_t {
+  bad_arguments = 1,  // the rank's arguments are bad
+  bad_indices = 2,    // the rank's topk_idx has an entry that is no expert
+  different = 3,      // the rank was called with other sizes than the others
+  too_many = 4,       // the rank would receive more tokens than its buffer holds
+};
+constexpr int32_t kAilmentShift = 24;
+CAUSEWAY_HOST_DEVICE constexpr int32_t verdict_of(Ailment ailment, int rank) {
+  return int32_t(ailment) << kAilmentShift | rank;
+}
+CAUSEWAY_HOST_DEVICE constexpr Ailment ailment_of(int32_t verdict) { return Ailment(verdict >> kAilmentShift); }
+CAUSEWAY_HOST_DEVICE constexpr int rank_of(int32_t verdict) { return verdict & ((1 << kAilmentShift) - 1); }
+
+/// As misuse(), into a buffer's own record: from the job's, which any call looks at, one could take what is for the buffer's next.
+CAUSEWAY_DEVICE_OUT_OF_LINE void report(const DeviceWorld& world, FaultRecord* faults, const char* operation,
+                                        const char* problem, long long first = 0, long long second = 0) {
+  DeviceWorld apart = world;
+  apart.faults = faults;
+  misuse(apart, operation, problem, first, second);
+}
+
+/// Leaves a record of a verdict for the host.
+CAUSEWAY_DEVICE void report_verdict(const Place& place, const char* operation, int32_t verdict) {
+  const char* problem = "rank {} gave bad arguments";
+  if (ailment_of(verdict) == Ailment::bad_indices) problem = "topk_idx of rank {} has an entry that is no expert";
+  if (ailment_of(verdict) == Ailment::different) problem = "rank {} was called with other sizes than the others";
+  if (ailment_of(verdict) == Ailment::too_many) problem = "rank {} would receive more rows than it has room for";
+  report(place.world, place.faults, operation, problem, rank_of(verdict));
+}
+
+/// Where a hop put its tokens, kept in device memory; a handle has one for each hop.
+struct Route {
+  int tokens, topk, experts, hidden;
+  ExpertMap map;         // to the hop's ranks
+  int32_t* position;     // by token and rank: its number among those of this rank that go there, or -1
+  int32_t* send_offset;  // by rank: where this rank's tokens begin there
+  int32_t* recv_prefix;  // by source rank: where its tokens end here
+};
+
+/// Own memory of a hop, used by one operation after the other.
+struct Scratch {
+  int32_t* of_worker;   // by worker and rank: its tokens that go there; then those of the workers before it
+  int32_t* of_rank;     // by rank: all tokens that go there
+  uint32_t* of_expert;  // by expert: tokens that name it; zero between operations
+  uint32_t* bad_index;  // not zero: topk_idx has an entry that is no expert; zero between operations
+  int32_t* verdict;     // of the running dispatch
+};
+
+/// What the host learns of a dispatch.
+struct Counted {
+  int32_t verdict;
+  int32_t received, most;  // here; the most that any rank of the hop receives
+  int32_t of_expert[1];    // by own expert
+};
+
+/// Is the token for an expert of `rank`?
+CAUSEWAY_DEVICE bool goes_to(const int64_t* topk_idx, int topk, const ExpertMap& map, int rank) {
+  bool goes = false;
+  for (int k = 0; k < topk; ++k) goes |= map.rank_of(topk_idx[k]) == rank;
+  return goes;
+}
+
+/// The run of tokens that a worker counts.
+CAUSEWAY_DEVICE Run run_of(int tokens, int worker, int workers) {
+  const int run = (tokens + workers - 1) / workers;
+  const int begin = run * worker < tokens ? run * worker : tokens;
+  return {begin, begin + run < tokens ? begin + run : tokens};
+}
+
+}  // namespace causeway::moe

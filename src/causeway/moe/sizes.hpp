@@ -1,0 +1,70 @@
+// Where things lie in the symmetric memory of a mixture-of-experts buffer: computed once, for both sides.
+#pragma once
+#include <causeway/machine/machine.hpp>
+#include <causeway/view/device_world.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace causeway::moe {
+
+constexpr int kScaleBlock = 128;  // elements that share a scale, when tokens travel as FP8
+
+/// Where a received row comes from.
+struct Origin {
+  int32_t rank, token;
+};
+
+/// What a buffer is made for; all ranks give the same. See moe.hpp for the meaning.
+struct Limits {
+  int ranks = 0, hidden = 0, topk = 0, experts = 0;
+  int recv_tokens = 0;  // a rank receives in one dispatch, in high-throughput mode
+};
+
+CAUSEWAY_HOST_DEVICE constexpr size_t aligned(size_t bytes) { return (bytes + 127) / 128 * 128; }
+
+/// Offsets of the symmetric region of one hop.
+struct HopPlaces {
+  size_t counts;        // by source rank: a row of counts (see counts_row)
+  size_t verdicts;      // by rank: what ails its part in an operation without counts (int32)
+  size_t inbox;         // by rank: a line for its epochs, when the hop's ranks meet
+  size_t epoch;         // meetings so far (uint64)
+  size_t x;             // by received token: hidden elements of at most 2 bytes
+  size_t scales;        // by received token: hidden / 128 floats
+  size_t topk;          // by received token: topk expert numbers of the receiving rank, -1 for others (int64)
+  size_t weights;       // by received token: topk floats
+  size_t origin;        // by received token: where it comes from
+  size_t back;          // by received token: what combine takes from here, hidden elements of 2 bytes
+  size_t back_weights;  // by received token: topk floats
+  size_t bytes;
+};
+
+/// Tokens for each rank, tokens for each expert of the receiver, what ranks must agree about, and the sender's verdict.
+CAUSEWAY_HOST_DEVICE constexpr size_t counts_row(const Limits& limits) {
+  return size_t(limits.ranks) + size_t(limits.experts / limits.ranks) + 2;
+}
+
+CAUSEWAY_HOST_DEVICE constexpr HopPlaces hop_places(const Limits& limits) {
+  const size_t tokens = size_t(limits.recv_tokens), hidden = size_t(limits.hidden), topk = size_t(limits.topk);
+  HopPlaces at{};
+  at.counts = 0;
+  at.verdicts = at.counts + aligned(size_t(limits.ranks) * counts_row(limits) * sizeof(int32_t));
+  at.inbox = at.verdicts + aligned(size_t(limits.ranks) * sizeof(int32_t));
+  at.epoch = at.inbox + size_t(limits.ranks) * kInboxLineWords * sizeof(uint64_t);
+  at.x = at.epoch + aligned(sizeof(uint64_t));
+  at.scales = at.x + aligned(tokens * hidden * 2);
+  at.topk = at.scales + aligned(tokens * (hidden / kScaleBlock) * sizeof(float));
+  at.weights = at.topk + aligned(tokens * topk * sizeof(int64_t));
+  at.origin = at.weights + aligned(tokens * topk * sizeof(float));
+  at.back = at.origin + aligned(tokens * sizeof(Origin));
+  at.back_weights = at.back + aligned(tokens * hidden * 2);
+  at.bytes = at.back_weights + aligned(tokens * topk * sizeof(float));
+  return at;
+}
+
+/// Some of a row of things.
+struct Run {
+  int begin, end;
+};
+
+}  // namespace causeway::moe

@@ -1,0 +1,62 @@
+// What a wait that does not end says (see spin.hpp). printf works on both machines.
+#pragma once
+#include <causeway/view/heap_view.hpp>
+#include <causeway/view/gone.hpp>
+#include <causeway/machine/wait_info.hpp>
+
+#include <cstdint>
+#include <cstdio>
+
+namespace causeway {
+
+/// Leaves a fault where the host finds it, if the host has read the last one.
+CAUSEWAY_DEVICE_OUT_OF_LINE void record_fault(const DeviceWorld& world, const char* operation, const char* problem,
+                                              int peer, const void* address, uint64_t expected, uint64_t seen) {
+  FaultRecord* record = world.faults;
+  if (!record) return;
+  const uint32_t read = machine::load_relaxed_sys(&record->read);
+  if (machine::atomic_compare_exchange_sys(record->claims, read, read + 1) != read) return;
+  record->pe = world.pe;
+  record->peer = peer;
+  record->heap_offset = heap_offset(world, address);
+  record->expected = expected;
+  record->seen = seen;
+  const auto keep = [](char* to, const char* text, int room) {
+    int i = 0;
+    for (; i + 1 < room && text[i]; ++i) to[i] = text[i];
+    to[i] = 0;  // a longer one may have been there
+  };
+  keep(record->operation, operation, int(sizeof record->operation));
+  keep(record->problem, problem, int(sizeof record->problem));
+  machine::store_release_sys(&record->written, read + 1);
+}
+
+CAUSEWAY_DEVICE_OUT_OF_LINE bool has_gone(const DeviceWorld& world, const WaitInfo& info) {
+  return info.peer < 0 ? any_lost(world) : gone(world, info.peer) != 0 && !info.outlives_peer;
+}
+
+CAUSEWAY_DEVICE_OUT_OF_LINE void report_wait(const DeviceWorld& world, const WaitInfo& info, uint64_t seen, bool ends) {
+  const bool in_vain = ends && has_gone(world, info);
+  int whom = info.peer;  // it is in vain because of this PE; -1: of the hub, without which nobody hears of losses
+  for (int pe = 0; in_vain && whom < 0 && pe < world.pes; ++pe)
+    if (gone(world, pe) == kPeLost) whom = pe;
+  constexpr uint32_t kPrintedMax = 16;  // every thread of a kernel may wait, and again for ever
+  if (!in_vain || machine::atomic_add_sys(world.faults->claims + 1, 1u) < kPrintedMax) {
+    CAUSEWAY_DEVICE_PRINT("causeway: PE %d of %d: %s %s %s %llu at heap offset 0x%llx (peer %d): seen %llu\n", world.pe,
+                          world.pes, ends ? "gave up waiting in" : "waits in", info.operation, info.comparison,
+                          static_cast<unsigned long long>(info.expected),
+                          static_cast<unsigned long long>(heap_offset(world, info.address)), info.peer,
+                          static_cast<unsigned long long>(seen));
+    if (in_vain && whom >= 0)
+      CAUSEWAY_DEVICE_PRINT("causeway: PE %d of %d: PE %d has %s\n", world.pe, world.pes, whom,
+                            gone(world, whom) == kPeLost ? "ended" : "left the job");
+    if (in_vain && whom < 0)
+      CAUSEWAY_DEVICE_PRINT("causeway: PE %d of %d: the process that served the job's hub has ended\n", world.pe,
+                            world.pes);
+  }
+  if (!ends) return;
+  const char* const problem = in_vain ? "waited for what can no longer come" : "wait past its limit";
+  record_fault(world, info.operation, problem, info.peer, info.address, info.expected, seen);
+}
+
+}  // namespace causeway
