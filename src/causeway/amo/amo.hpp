@@ -1,7 +1,8 @@
 // Atomic memory operations (OpenSHMEM 1.5, section 9.7) on any PE's symmetric memory. They are atomic against each other,
 // whoever calls them (kernels, streams, hosts) and whatever the type says about the sign; they order nothing.
 #pragma once
-#include <causeway/view/heap_view.hpp>
+#include <causeway/view/operation.hpp>
+#include <causeway/view/plain_type.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -10,18 +11,6 @@
 namespace causeway {
 
 namespace detail {
-
-/// The unsigned word of a type's size: the hardware has one atomic a width.
-template <size_t Bytes>
-struct AtomicWord;
-template <>
-struct AtomicWord<4> {
-  using type = uint32_t;
-};
-template <>
-struct AtomicWord<8> {
-  using type = uint64_t;
-};
 
 template <class To, class From>
 CAUSEWAY_DEVICE To same_bits(From from) {
@@ -33,8 +22,9 @@ CAUSEWAY_DEVICE To same_bits(From from) {
 
 }  // namespace detail
 
+/// The unsigned word of a type's size: the hardware has one atomic a width.
 template <class T>
-using AtomicWord = typename detail::AtomicWord<sizeof(T)>::type;
+using AtomicWord = typename detail::Integer<sizeof(T), false>::type;
 
 // Each operation by its place and operand; gives what was there before.
 struct AtomicAdd {
@@ -67,28 +57,119 @@ CAUSEWAY_ATOMIC_OPERATION(AtomicSwap, atomic_exchange_sys)
 /// One update at `pe`; gives what was there (section 9.7: fetch_add, fetch_inc, fetch_and, ..., swap; and the forms
 /// that fetch nothing).
 template <class Operation, class T>
-CAUSEWAY_DEVICE T atomic_update(const DeviceWorld& world, T* dest, T value, int pe) {
-  return Operation::apply(at(world, dest, pe), value);
-}
+struct AtomicUpdate {
+  T* dest;
+  T value;
+  int pe;
+
+  static constexpr Kind kKind = Kind::update;
+  static constexpr bool kFences = true;
+  using Result = T;
+  using Plain = AtomicUpdate<Operation, ByWidth<T>>;
+
+  template <class C>
+  CAUSEWAY_HOST_DEVICE void check(C& check) const {
+    check.remote("dest", dest, sizeof(T), pe);
+    check.aligned("dest", dest);
+  }
+  template <class Group>
+  CAUSEWAY_DEVICE T run(const DeviceWorld& world, const char*, Group) const {
+    return Operation::apply(at(world, dest, pe), value);
+  }
+};
 
 /// Stores `value` if the element at `pe` is `condition`; gives what was there (section 9.7.3).
 template <class T>
-CAUSEWAY_DEVICE T atomic_compare_swap(const DeviceWorld& world, T* dest, T condition, T value, int pe) {
-  using Word = AtomicWord<T>;
-  return static_cast<T>(machine::atomic_compare_exchange_sys(reinterpret_cast<Word*>(at(world, dest, pe)),
-                                                             static_cast<Word>(condition), static_cast<Word>(value)));
-}
+struct AtomicCompareSwap {
+  T* dest;
+  T condition, value;
+  int pe;
 
-template <class T>
-CAUSEWAY_DEVICE T atomic_fetch(const DeviceWorld& world, const T* source, int pe) {
-  using Word = AtomicWord<T>;
-  return detail::same_bits<T>(machine::load_relaxed_sys(reinterpret_cast<const Word*>(at(world, source, pe))));
-}
+  static constexpr Kind kKind = Kind::update;
+  static constexpr bool kFences = true;
+  using Result = T;
+  using Plain = AtomicCompareSwap<ByWidth<T>>;
 
+  template <class C>
+  CAUSEWAY_HOST_DEVICE void check(C& check) const {
+    check.remote("dest", dest, sizeof(T), pe);
+    check.aligned("dest", dest);
+  }
+  template <class Group>
+  CAUSEWAY_DEVICE T run(const DeviceWorld& world, const char*, Group) const {
+    using Word = AtomicWord<T>;
+    return static_cast<T>(machine::atomic_compare_exchange_sys(
+        reinterpret_cast<Word*>(at(world, dest, pe)), static_cast<Word>(condition), static_cast<Word>(value)));
+  }
+};
+
+/// The element at `pe` (section 9.7.1).
 template <class T>
-CAUSEWAY_DEVICE void atomic_set(const DeviceWorld& world, T* dest, T value, int pe) {
-  using Word = AtomicWord<T>;
-  machine::store_relaxed_sys(reinterpret_cast<Word*>(at(world, dest, pe)), detail::same_bits<Word>(value));
-}
+struct AtomicFetch {
+  const T* source;
+  int pe;
+
+  static constexpr Kind kKind = Kind::update;
+  static constexpr bool kFences = false;
+  using Result = T;
+  using Plain = AtomicFetch<ByWidth<T>>;
+
+  template <class C>
+  CAUSEWAY_HOST_DEVICE void check(C& check) const {
+    check.remote("source", source, sizeof(T), pe);
+    check.aligned("source", source);
+  }
+  template <class Group>
+  CAUSEWAY_DEVICE T run(const DeviceWorld& world, const char*, Group) const {
+    using Word = AtomicWord<T>;
+    return detail::same_bits<T>(machine::load_relaxed_sys(reinterpret_cast<const Word*>(at(world, source, pe))));
+  }
+};
+
+/// Stores `value` at `pe` (section 9.7.4).
+template <class T>
+struct AtomicSet {
+  T* dest;
+  T value;
+  int pe;
+
+  static constexpr Kind kKind = Kind::update;
+  static constexpr bool kFences = true;
+  using Result = void;
+  using Plain = AtomicSet<ByWidth<T>>;
+
+  template <class C>
+  CAUSEWAY_HOST_DEVICE void check(C& check) const {
+    check.remote("dest", dest, sizeof(T), pe);
+    check.aligned("dest", dest);
+  }
+  template <class Group>
+  CAUSEWAY_DEVICE void run(const DeviceWorld& world, const char*, Group) const {
+    using Word = AtomicWord<T>;
+    machine::store_relaxed_sys(reinterpret_cast<Word*>(at(world, dest, pe)), detail::same_bits<Word>(value));
+  }
+};
+
+/// An operation whose result goes to the caller's `fetch` (section 9.7.2): by load and store it is there at once.
+template <class Op>
+struct Into {
+  typename Op::Result* fetch;
+  Op op;
+
+  static constexpr Kind kKind = Op::kKind;
+  static constexpr bool kFences = Op::kFences;
+  using Result = void;
+  using Plain = Into<typename Op::Plain>;
+
+  template <class C>
+  CAUSEWAY_HOST_DEVICE void check(C& check) const {
+    check.result("fetch", fetch);
+    op.check(check);
+  }
+  template <class Group>
+  CAUSEWAY_DEVICE void run(const DeviceWorld& world, const char* name, Group group) const {
+    *fetch = op.run(world, name, group);
+  }
+};
 
 }  // namespace causeway

@@ -1,8 +1,8 @@
-// What the generated one-liners of the C API forward to on the device (and, on the CPU machine, on the host): finds the
-// unit's world, checks, and calls the operation with the group as an argument.
+// Everything that the one-liners of the C API forward to on the device.
 #pragma once
-#include <causeway/api/dispatch/amo.hpp>
-#include <causeway/api/dispatch/coll.hpp>
-#include <causeway/api/dispatch/rma.hpp>
-#include <causeway/api/dispatch/signal.hpp>
-#include <causeway/api/dispatch/team.hpp>
+#include <causeway/amo/amo.hpp>
+#include <causeway/api/on_group.hpp>
+#include <causeway/api/queries.hpp>
+#include <causeway/coll/move.hpp>
+#include <causeway/coll/reduce.hpp>
+#include <causeway/signal/wait_many.hpp>

@@ -27,8 +27,8 @@ class Declaration(NamedTuple):
     ret: str
     name: str
     params: str
-    device: str   # the body on the device: a call of api::
-    host: str     # the body of the library's export: a call of host::; "" if defined by hand
+    device: str   # the body on the device
+    host: str     # the body of the library's export; "" if defined by hand
     doc: str
     part: str = ""
 
@@ -45,54 +45,69 @@ def forms(op):
         yield op.name.replace("@", "mem"), "void", "nelems", "1"
 
 
-def call_text(namespace, call, leading, trailing=""):
-    """api::put(__func__, Thread{}, dest, ...) from "put(dest, ...)"."""
-    name, arguments = re.fullmatch(r"(\w+)\((.*)\)", call).groups()
-    inner = ", ".join(filter(None, ["__func__", leading, arguments, trailing]))
-    return f"::causeway::{namespace}::{name}({inner})"
+def qualified(value):
+    """::causeway::Put{dest, ...} from "Put{dest, ...}"."""
+    return re.sub(r"(?<![\w:])[A-Z][a-z]?\w*(?=[<{,>])", lambda m: f"::causeway::{m.group(0)}", value)
 
 
-def scoped(where, ret, base, prefix, params, call, doc, part):
+def device_text(value, group):
+    if value[0].islower():  # a query
+        name, arguments = value.split("(", 1)
+        return f"::causeway::api::{name}(__func__, {group}{', ' * (arguments != ')')}{arguments}"
+    return f"::causeway::on_group(__func__, {group}, {qualified(value)})"
+
+
+def host_text(value):
+    if value[0].islower():
+        name, arguments = value.split("(", 1)
+        return f"::causeway::host::{name}(__func__{', ' * (arguments != ')')}{arguments}"
+    return f"::causeway::host_edge(__func__, {qualified(value)})"
+
+
+def stream_text(value, stream):
+    return f"::causeway::stream_edge(__func__, {qualified(value)}, {stream})"
+
+
+def scoped(where, ret, base, prefix, params, value, doc, part):
     """All declarations of one operation of one type."""
     returns = "" if ret == "void" else "return "
+
+    def on_device(scope):
+        return returns + device_text(value, f"::causeway::{GROUPS[scope]}{{}}") + ";"
+
     for place in where.split():
         if place in ("hd", "h"):
-            yield Declaration("HD", ret, prefix + base, params, returns + call_text("api", call, "::causeway::Thread{}") + ";",
-                              returns + call_text("host", call, "") + ";", doc, part)
+            yield Declaration("HD", ret, prefix + base, params, on_device(""), returns + host_text(value) + ";", doc, part)
         elif place in ("warpgroup", "block"):
-            yield Declaration("D", ret, prefix + base, params,
-                              returns + call_text("api", call, f"::causeway::{GROUPS[place]}{{}}") + ";", "", doc)
+            yield Declaration("D", ret, prefix + base, params, on_device(place), "", doc)
         elif place == "g":
             for suffix in ("_warp", "_block"):
-                yield Declaration("D", ret, f"nvshmemx_{base}{suffix}", params,
-                                  returns + call_text("api", call, f"::causeway::{GROUPS[suffix]}{{}}") + ";", "", doc)
+                yield Declaration("D", ret, f"nvshmemx_{base}{suffix}", params, on_device(suffix), "", doc)
         elif place == "s":
-            name, arguments = re.fullmatch(r"(\w+)\((.*)\)", call).groups()
-            host = call_text("host", f"{name}_on_stream({arguments})", "", "cstrm")
             yield Declaration("H", ret, f"nvshmemx_{base}_on_stream", (params + ", " if params else "") + "cudaStream_t cstrm",
-                              "", returns + host + ";", doc + " When the stream gets there.", part)
+                              "", returns + stream_text(value, "cstrm") + ";", doc + " When the stream gets there.", part)
 
 
 def declarations():
     for op in OPS:
         for base, ctype, size, element in forms(op):
             params = re.sub(r"\bT\b", ctype, op.params)
-            call = op.call.replace("BYTES", size).replace("ELEMENT", f"::causeway::Element<{element}>{{}}")
-            call = re.sub(r"\bT\b", ctype, call)
-            yield from scoped(op.where, re.sub(r"\bT\b", ctype, op.ret), base, "nvshmem_", params, call, op.doc, op.part)
+            value = op.value.replace("BYTES", size).replace("ELEMENT", element)
+            value = re.sub(r"\bT\b", ctype, value)
+            yield from scoped(op.where, re.sub(r"\bT\b", ctype, op.ret), base, "nvshmem_", params, value, op.doc, op.part)
     for function in FUNCTIONS:
         if function.where == "inline":
             yield Declaration("I", function.ret, function.name, function.params, "", "", function.doc)
-        elif function.where == "h" and not function.call:
+        elif function.where == "h" and not function.value:
             yield Declaration("H", function.ret, function.name, function.params, "", "", function.doc)
         elif function.where == "h":
             returns = "" if function.ret == "void" else "return "
             yield Declaration("H", function.ret, function.name, function.params, "",
-                              returns + call_text("host", function.call.replace("host::", ""), "") + ";", function.doc,
+                              returns + stream_text(*function.value[len("on_stream("):-1].rsplit(", ", 1)) + ";", function.doc,
                               function.part)
         else:
             prefix, base = re.fullmatch(r"(nvshmemx?_)(\w+)", function.name).groups()
-            yield from scoped(function.where, function.ret, base, prefix, function.params, function.call, function.doc,
+            yield from scoped(function.where, function.ret, base, prefix, function.params, function.value, function.doc,
                               function.part)
     for t in TEMPLATES:
         for suffix in TEMPLATE_SCOPES:

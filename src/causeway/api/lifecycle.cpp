@@ -1,6 +1,6 @@
 // nvshmem_init and what surrounds it: the C edge of World's life.
 #include <causeway/base/export.hpp>
-#include <causeway/api/guard.hpp>
+#include <causeway/api/edge.hpp>
 #include <causeway/api/types.h>
 #include <causeway/bootstrap/flush_output.hpp>
 #include <causeway/bootstrap/unique_id.hpp>

@@ -1,6 +1,6 @@
 // Symmetric memory: the C edge of the heap.
 #include <causeway/base/export.hpp>
-#include <causeway/api/guard.hpp>
+#include <causeway/api/edge.hpp>
 #include <causeway/host/machine_host.hpp>
 #include <causeway/runtime/pe_state.hpp>
 #include <causeway/runtime/world.hpp>

@@ -45,8 +45,7 @@ class Op(NamedTuple):
     group: str     # the types that carry it
     ret: str
     params: str    # T is the element type
-    call: str      # what api/dispatch/ and api/host/ call it, with its arguments; BYTES is nelems in bytes, ELEMENT the
-                   # element's size as an argument
+    value: str     # the operation (view/operation.hpp) with its arguments; BYTES is nelems in bytes, ELEMENT an element's size
     where: str     # hd host and device | s on stream | g warp and block
     doc: str
     untyped: str = ""   # n: also by size, m: also by bytes
@@ -59,29 +58,29 @@ SIGNAL = "T* dest, const T* source, size_t nelems, uint64_t* sig_addr, uint64_t 
 TEAM = "nvshmem_team_t team, T* dest, const T* source, size_t nelems"
 
 OPS = [
-    Op("p", "r", "void", "T* dest, T value, int pe", "p(dest, value, pe)", "hd s",
+    Op("p", "r", "void", "T* dest, T value, int pe", "P<T>{dest, value, pe}", "hd s",
        "Stores one element to dest at pe, in one store (1.5, 9.5.3). dest: symmetric. Delivered after quiet."),
-    Op("g", "r", "T", "const T* source, int pe", "g(source, pe)", "hd s",
+    Op("g", "r", "T", "const T* source, int pe", "G<T>{source, pe}", "hd s",
        "Loads one element from source at pe, in one load (1.5, 9.5.6). source: symmetric."),
-    Op("put@", "r", "void", MOVE, "put(dest, source, BYTES, pe)", "hd s g",
+    Op("put@", "r", "void", MOVE, "Put{dest, source, BYTES, pe}", "hd s g",
        "Copies nelems elements to dest at pe (1.5, 9.5.1). dest: symmetric; source may be reused on return. "
        "_warp, _block: called by all threads of the scope with the same arguments.", "n m"),
-    Op("get@", "r", "void", MOVE, "get(dest, source, BYTES, pe)", "hd s g",
+    Op("get@", "r", "void", MOVE, "Get{dest, source, BYTES, pe}", "hd s g",
        "Copies nelems elements from source at pe (1.5, 9.5.4). source: symmetric; dest is filled on return.", "n m"),
-    Op("put@_nbi", "r", "void", MOVE, "put_nbi(dest, source, BYTES, pe)", "hd s g",
+    Op("put@_nbi", "r", "void", MOVE, "Nbi<Put>{{dest, source, BYTES, pe}}", "hd s g",
        "Starts a put (1.5, 9.6.1): source may be reused, and the data are delivered, after quiet.", "n m"),
-    Op("get@_nbi", "r", "void", MOVE, "get_nbi(dest, source, BYTES, pe)", "hd s g",
+    Op("get@_nbi", "r", "void", MOVE, "Nbi<Get>{{dest, source, BYTES, pe}}", "hd s g",
        "Starts a get (1.5, 9.6.2): dest is filled after quiet.", "n m"),
-    Op("iput@", "r", "void", STRIDED, "iput(ELEMENT, dest, source, dst, sst, nelems, pe)", "hd s g",
+    Op("iput@", "r", "void", STRIDED, "Iput<ELEMENT>{dest, source, dst, sst, nelems, pe}", "hd s g",
        "Copies element i from source + i * sst to dest + i * dst at pe (1.5, 9.5.2): strides in elements, of any sign. "
        "dest: symmetric.", "n"),
-    Op("iget@", "r", "void", STRIDED, "iget(ELEMENT, dest, source, dst, sst, nelems, pe)", "hd s g",
+    Op("iget@", "r", "void", STRIDED, "Iget<ELEMENT>{dest, source, dst, sst, nelems, pe}", "hd s g",
        "Copies element i from source + i * sst at pe to dest + i * dst (1.5, 9.5.5): strides in elements, of any sign. "
        "source: symmetric.", "n"),
-    Op("put@_signal", "r", "void", SIGNAL, "put_signal(dest, source, BYTES, sig_addr, signal, sig_op, pe)", "hd s g",
+    Op("put@_signal", "r", "void", SIGNAL, "PutSignal{{dest, source, BYTES, pe}, {sig_addr, signal, sig_op, pe}}", "hd s g",
        "Puts, then updates sig_addr at the same pe by sig_op (NVSHMEM_SIGNAL_SET, _ADD): who sees the signal sees the "
        "data (1.5, 9.8.3). dest, sig_addr: symmetric.", "n m"),
-    Op("put@_signal_nbi", "r", "void", SIGNAL, "put_signal_nbi(dest, source, BYTES, sig_addr, signal, sig_op, pe)",
+    Op("put@_signal_nbi", "r", "void", SIGNAL, "Nbi<PutSignal>{{{dest, source, BYTES, pe}, {sig_addr, signal, sig_op, pe}}}",
        "hd s g", "Starts a put with signal (1.5, 9.8.4): source may be reused after quiet.", "n m"),
 ]
 
@@ -90,45 +89,45 @@ ATOMIC = "One atomic operation on dest at pe, whoever else updates it; orders no
 FETCH = ATOMIC + ". Returns what was there before."
 NBI = ATOMIC + ". *fetch is what was there before, after quiet (1.5, 9.7.2)."
 OPS += [
-    Op("atomic_fetch", "e", "T", "const T* source, int pe", "atomic_fetch(source, pe)", "hd",
+    Op("atomic_fetch", "e", "T", "const T* source, int pe", "AtomicFetch<T>{source, pe}", "hd",
        "Loads source at pe atomically (1.5, 9.7.1.1). source: symmetric.", part="sync"),
-    Op("atomic_fetch_nbi", "e", "void", "T* fetch, const T* source, int pe", "atomic_fetch_nbi(fetch, source, pe)",
+    Op("atomic_fetch_nbi", "e", "void", "T* fetch, const T* source, int pe", "Into<AtomicFetch<T>>{fetch, {source, pe}}",
        "hd s", "Starts an atomic load of source at pe: *fetch has it after quiet (1.5, 9.7.2.1).", part="sync"),
-    Op("atomic_set", "e", "void", "T* dest, T value, int pe", "atomic_set(dest, value, pe)", "hd s",
+    Op("atomic_set", "e", "void", "T* dest, T value, int pe", "AtomicSet<T>{dest, value, pe}", "hd s",
        "Stores value atomically. " + ATOMIC + ".", part="sync"),
-    Op("atomic_compare_swap", "a", "T", "T* dest, T cond, T value, int pe", "atomic_compare_swap(dest, cond, value, pe)",
+    Op("atomic_compare_swap", "a", "T", "T* dest, T cond, T value, int pe", "AtomicCompareSwap<T>{dest, cond, value, pe}",
        "hd", "Stores value if dest is cond. " + FETCH, part="sync"),
     Op("atomic_compare_swap_nbi", "a", "void", "T* fetch, T* dest, T cond, T value, int pe",
-       "atomic_compare_swap_nbi(fetch, dest, cond, value, pe)", "hd s", "Stores value if dest is cond. " + NBI, part="sync"),
+       "Into<AtomicCompareSwap<T>>{fetch, {dest, cond, value, pe}}", "hd s", "Stores value if dest is cond. " + NBI, part="sync"),
 ]
 for verb, group, functor, what in (("swap", "e", "Swap", "Stores value"), ("add", "a f", "Add", "Adds value"),
                                    ("and", "x", "And", "Ands value into it"), ("or", "x", "Or", "Ors value into it"),
                                    ("xor", "x", "Xor", "Xors value into it")):
-    update = f"::causeway::Atomic{functor}{{}}, "
+    update = f"AtomicUpdate<Atomic{functor}, T>"
     if verb != "swap":
         OPS.append(Op(f"atomic_{verb}", group, "void", "T* dest, T value, int pe",
-                      f"atomic_update({update}dest, value, pe)", "hd s", f"{what}. {ATOMIC}.", part="sync"))
+                      f"{update}{{dest, value, pe}}", "hd s", f"{what}. {ATOMIC}.", part="sync"))
     fetching = verb if verb == "swap" else f"fetch_{verb}"
-    OPS += [Op(f"atomic_{fetching}", group, "T", "T* dest, T value, int pe", f"atomic_update({update}dest, value, pe)",
+    OPS += [Op(f"atomic_{fetching}", group, "T", "T* dest, T value, int pe", f"{update}{{dest, value, pe}}",
                "hd", f"{what}. {FETCH}", part="sync"),
             Op(f"atomic_{fetching}_nbi", group, "void", "T* fetch, T* dest, T value, int pe",
-               f"atomic_update_nbi({update}fetch, dest, value, pe)", "hd s", f"{what}. {NBI}", part="sync")]
-ADD_ONE = "::causeway::AtomicAdd{}, "
+               f"Into<{update}>{{fetch, {{dest, value, pe}}}}", "hd s", f"{what}. {NBI}", part="sync")]
+ADD_ONE = "{dest, static_cast<T>(1), pe}"
 OPS += [
-    Op("atomic_inc", "a", "void", "T* dest, int pe", f"atomic_update({ADD_ONE}dest, static_cast<T>(1), pe)", "hd s",
+    Op("atomic_inc", "a", "void", "T* dest, int pe", f"AtomicUpdate<AtomicAdd, T>{ADD_ONE}", "hd s",
        f"Adds 1. {ATOMIC}.", part="sync"),
-    Op("atomic_fetch_inc", "a", "T", "T* dest, int pe", f"atomic_update({ADD_ONE}dest, static_cast<T>(1), pe)", "hd",
+    Op("atomic_fetch_inc", "a", "T", "T* dest, int pe", f"AtomicUpdate<AtomicAdd, T>{ADD_ONE}", "hd",
        f"Adds 1. {FETCH}", part="sync"),
     Op("atomic_fetch_inc_nbi", "a", "void", "T* fetch, T* dest, int pe",
-       f"atomic_update_nbi({ADD_ONE}fetch, dest, static_cast<T>(1), pe)", "hd s", f"Adds 1. {NBI}", part="sync"),
+       f"Into<AtomicUpdate<AtomicAdd, T>>{{fetch, {ADD_ONE}}}", "hd s", f"Adds 1. {NBI}", part="sync"),
 ]
 
 # ---- waits and tests
 OPS += [
-    Op("wait_until", "w", "void", "T* ivar, int cmp, T value", "wait_until(ivar, cmp, value)", "hd s",
+    Op("wait_until", "w", "void", "T* ivar, int cmp, T value", "WaitUntil<T>{ivar, cmp, value}", "hd s",
        "Waits until the caller's *ivar compares so with value (1.5, 9.9.1); what its writer released is then visible.",
        part="sync"),
-    Op("test", "w", "int", "T* ivar, int cmp, T value", "test(ivar, cmp, value)", "hd",
+    Op("test", "w", "int", "T* ivar, int cmp, T value", "Test<T>{ivar, cmp, value}", "hd",
        "1 if the caller's *ivar compares so with value, else 0 (1.5, 9.9.8).", part="sync"),
 ]
 for vector, value, each in (("", "T value", "value"), ("_vector", "T* values", "its element of values")):
@@ -144,25 +143,27 @@ for vector, value, each in (("", "T value", "value"), ("_vector", "T* values", "
             ("test_any", "size_t", "", f"The number of one of {them}, or SIZE_MAX (1.5, 9.9.10).", "hd"),
             ("test_some", "size_t", "size_t* indices, ", f"The numbers of {them} to indices; how many (1.5, 9.9.11).",
              "hd")):
-        indices = "indices, " if extra else ""
+        indices = "indices" if extra else "nullptr"
+        values = "Each<T>" if vector else "Same<T>"
+        many = f"Many<{verb.split('_')[-1].title()}, {values}, T, {str(verb.startswith('wait')).lower()}>"
         OPS.append(Op(verb + vector, "w", ret, f"T* ivars, size_t nelems, {extra}const int* status, int cmp, {value}",
-                      f"{verb}{vector}(ivars, nelems, {indices}status, cmp, {argument})", where, doc, part="sync"))
+                      f"{many}{{ivars, nelems, {indices}, status, cmp, {{{argument}}}}}", where, doc, part="sync"))
 
 # ---- collectives
 OPS += [
-    Op("broadcast@", "r", "int", TEAM + ", int PE_root", "broadcast(team, dest, source, BYTES, PE_root)", "hd s g",
+    Op("broadcast@", "r", "int", TEAM + ", int PE_root", "Broadcast{team, dest, source, BYTES, PE_root}", "hd s g",
        "Copies source of team member PE_root to dest of every member (1.5, 9.11.6). Called by all members; dest, source: "
        "symmetric. 0 on success.", "m", "coll"),
-    Op("fcollect@", "r", "int", TEAM, "fcollect(team, dest, source, BYTES)", "hd s g",
+    Op("fcollect@", "r", "int", TEAM, "Fcollect{team, dest, source, BYTES}", "hd s g",
        "Concatenates the members' sources, nelems each, in member order in every dest (1.5, 9.11.7).", "m", "coll"),
-    Op("collect@", "r", "int", TEAM, "collect(team, dest, source, BYTES)", "hd s g",
+    Op("collect@", "r", "int", TEAM, "Collect{team, dest, source, BYTES}", "hd s g",
        "Concatenates the members' sources, of as many elements as each gives, in member order in every dest "
        "(1.5, 9.11.7).", "m", "coll"),
-    Op("alltoall@", "r", "int", TEAM, "alltoall(team, dest, source, BYTES)", "hd s g",
+    Op("alltoall@", "r", "int", TEAM, "Alltoall{team, dest, source, BYTES}", "hd s g",
        "Block j (nelems) of member i's source becomes block i of member j's dest (1.5, 9.11.8). dest and source do not "
        "overlap.", "m", "coll"),
     Op("alltoalls@", "r", "int", "nvshmem_team_t team, T* dest, const T* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems",
-       "alltoalls(ELEMENT, team, dest, source, dst, sst, nelems)", "hd s g",
+       "Alltoalls<ELEMENT>{team, dest, source, dst, sst, nelems}", "hd s g",
        "alltoall of elements that lie dst and sst (at least 1) elements apart (1.5, 9.11.8).", "m", "coll"),
 ]
 REDUCED = ("element by element into every dest: the same bits everywhere (1.5, 9.11.9). In place or not overlapping. half "
@@ -170,18 +171,17 @@ REDUCED = ("element by element into every dest: the same bits everywhere (1.5, 9
 for operator, group, functor, what in (("sum", "s", "Sum", "Adds"), ("prod", "s", "Prod", "Multiplies"),
                                        ("min", "s", "Min", "Takes the least of"), ("max", "s", "Max", "Takes the greatest of"),
                                        ("and", "b", "And", "Ands"), ("or", "b", "Or", "Ors"), ("xor", "b", "Xor", "Xors")):
-    tag = f"::causeway::{functor}{{}}, "
     OPS += [
-        Op(f"{operator}_reduce", group, "int", TEAM, f"reduce({tag}team, dest, source, nelems)", "hd s g",
+        Op(f"{operator}_reduce", group, "int", TEAM, f"Reduce<{functor}, T>{{team, dest, source, nelems}}", "hd s g",
            f"{what} the members' sources {REDUCED}", part="reduce"),
-        Op(f"{operator}_reducescatter", group, "int", TEAM, f"reducescatter({tag}team, dest, source, nelems)", "hd s g",
+        Op(f"{operator}_reducescatter", group, "int", TEAM, f"Reducescatter<{functor}, T>{{team, dest, source, nelems}}", "hd s g",
            f"{what} the members' sources of nelems elements a member; member k gets part k in its dest. In place all of "
            "source is overwritten.", part="reduce"),
     ]
 OPS += [
-    Op("sum_inscan", "s", "int", TEAM, "sum_scan(team, dest, source, nelems, true)", "hd s g",
+    Op("sum_inscan", "s", "int", TEAM, "SumScan<T, true>{team, dest, source, nelems}", "hd s g",
        "Adds the sources of the members up to the caller, element by element (1.6, 9.11.10).", part="reduce"),
-    Op("sum_exscan", "s", "int", TEAM, "sum_scan(team, dest, source, nelems, false)", "hd s g",
+    Op("sum_exscan", "s", "int", TEAM, "SumScan<T, false>{team, dest, source, nelems}", "hd s g",
        "Adds the sources of the members before the caller, element by element; 0 for the first (1.6, 9.11.11).",
        part="reduce"),
 ]
@@ -194,7 +194,7 @@ class Function(NamedTuple):
     params: str
     where: str     # h host | hd host and device | g warp and block | s on stream | warpgroup, block: that scope alone |
                    # inline: defined in a header
-    call: str      # "" : defined by hand in the library
+    value: str     # the operation; or a query, in api/queries.hpp and api/host_queries.hpp; "": defined by hand in the library
     doc: str
     part: str = "sync"
 
@@ -291,35 +291,35 @@ FUNCTIONS = [
     Function("nvshmem_team_destroy", V, "nvshmem_team_t team", "h", "", "Gives a team back (1.5, 9.4.7): all "
              "members call it. Waits for the device once they have come."),
     # --- order
-    Function("nvshmem_fence", V, "", "hd", "fence()", "Orders earlier puts to each PE before later ones (1.5, 9.10.1)."),
-    Function("nvshmem_quiet", V, "", "hd", "quiet()", "Completes the caller's earlier operations (1.5, 9.10.2)."),
-    Function("nvshmemx_quiet_on_stream", V, "cudaStream_t stream", "h", "host::quiet_on_stream(stream)",
+    Function("nvshmem_fence", V, "", "hd", "Fence{}", "Orders earlier puts to each PE before later ones (1.5, 9.10.1)."),
+    Function("nvshmem_quiet", V, "", "hd", "Quiet{}", "Completes the caller's earlier operations (1.5, 9.10.2)."),
+    Function("nvshmemx_quiet_on_stream", V, "cudaStream_t stream", "h", "on_stream(Quiet{}, stream)",
              "quiet, when the stream gets there."),
     # --- barriers: team forms answer a status
-    Function("nvshmem_barrier", "int", "nvshmem_team_t team", "hd g s", "barrier(team)",
+    Function("nvshmem_barrier", "int", "nvshmem_team_t team", "hd g s", "Barrier{team}",
              "Completes the members' operations and meets (1.5, 9.11.3). 0 on success."),
-    Function("nvshmem_barrier_all", V, "", "hd g s", "barrier_all()", "nvshmem_barrier of all PEs (1.5, 9.11.1)."),
-    Function("nvshmem_team_sync", "int", "nvshmem_team_t team", "hd g s", "team_sync(team)",
+    Function("nvshmem_barrier_all", V, "", "hd g s", "Barrier{0}", "nvshmem_barrier of all PEs (1.5, 9.11.1)."),
+    Function("nvshmem_team_sync", "int", "nvshmem_team_t team", "hd g s", "Sync{team}",
              "Meets; shows earlier stores, without completing other operations (1.5, 9.11.4). 0 on success."),
-    Function("nvshmem_sync_all", V, "", "hd g s", "sync_all()", "nvshmem_team_sync of all PEs (1.5, 9.11.2)."),
-    Function("nvshmemx_barrier_warpgroup", "int", "nvshmem_team_t team", "warpgroup", "barrier(team)",
+    Function("nvshmem_sync_all", V, "", "hd g s", "Sync{0}", "nvshmem_team_sync of all PEs (1.5, 9.11.2)."),
+    Function("nvshmemx_barrier_warpgroup", "int", "nvshmem_team_t team", "warpgroup", "Barrier{team}",
              "nvshmem_barrier, called by the 128 threads of a warpgroup."),
     Function("nvshmemx_double2_maxloc_reduce_block", "int",
              "nvshmem_team_t team, double2* dest, const double2* source, size_t nreduce", "block",
-             "reduce(::causeway::MaxLoc{}, team, dest, source, nreduce)",
+             "Reduce<MaxLoc, double2>{team, dest, source, nreduce}",
              "Of each element {value, place}: the greatest value of all members with the least of its places. Called by "
              "all threads of the block."),
     # --- signals
-    Function("nvshmem_signal_fetch", "uint64_t", "uint64_t* sig_addr", "hd", "signal_fetch(sig_addr)",
+    Function("nvshmem_signal_fetch", "uint64_t", "uint64_t* sig_addr", "hd", "SignalFetch{sig_addr}",
              "The caller's own signal word (1.5, 9.8.5)."),
     Function("nvshmemx_signal_op", V, "uint64_t* sig_addr, uint64_t signal, int sig_op, int pe", "hd s",
-             "signal_op(sig_addr, signal, sig_op, pe)",
+             "SignalOp{sig_addr, signal, sig_op, pe}",
              "Updates the signal word at pe (NVSHMEM_SIGNAL_SET, _ADD); ordered by nothing."),
     Function("nvshmem_signal_wait_until", "uint64_t", "uint64_t* sig_addr, int cmp, uint64_t cmp_val", "hd",
-             "signal_wait_until(sig_addr, cmp, cmp_val)",
+             "WaitUntil<uint64_t>{sig_addr, cmp, cmp_val}",
              "Waits until the caller's own signal word compares so; returns the value seen (1.5, 9.9.15)."),
     Function("nvshmemx_signal_wait_until_on_stream", V, "uint64_t* sig_addr, int cmp, uint64_t cmp_value, cudaStream_t stream",
-             "h", "host::signal_wait_until_on_stream(sig_addr, cmp, cmp_value, stream)",
+             "h", "on_stream(WaitUntil<uint64_t>{sig_addr, cmp, cmp_value}, stream)",
              "nvshmem_signal_wait_until, when the stream gets there."),
     # --- launches: inline in api/collective_launch.hpp, since a kernel's address belongs to the unit's CUDA runtime
     Function("nvshmemx_collective_launch", "int",

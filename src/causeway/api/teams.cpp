@@ -1,6 +1,6 @@
 // Teams: the C edge.
 #include <causeway/base/export.hpp>
-#include <causeway/api/guard.hpp>
+#include <causeway/api/edge.hpp>
 #include <causeway/api/types.h>
 #include <causeway/host/machine_host.hpp>
 #include <causeway/runtime/pe_state.hpp>

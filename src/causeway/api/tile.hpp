@@ -12,7 +12,7 @@
 // elements beyond are left alone. flag must be 0. They do not meet: sources must be ready (a barrier or a signal before), and
 // others may look at results after tile_collective_wait and a barrier or signal. 0 on success.
 #pragma once
-#include <causeway/api/check.hpp>
+#include <causeway/api/on_group.hpp>
 #include <causeway/api/tile_types.hpp>
 #include <causeway/api/types.h>
 #include <causeway/coll/tile.hpp>
@@ -58,11 +58,16 @@ CAUSEWAY_DEVICE const TeamView* check_tile(const char* name, int team, const voi
                                            bool dst_remote, int root, uint64_t flag) {
   const DeviceWorld& world = unit::world();
   const TeamView* view = find_team(world, name, team);
-  if (!view || !check_symmetric(world, name, kSourceSymmetric, src, 1) ||
-      (dst_remote && !check_symmetric(world, name, kDestSymmetric, dst, 1)) ||
-      !check_range(world, name, "root is {}: must be a member's number in the team, 0 to {}", root, 0, view->pes - 1) ||
-      !check_range(world, name, "flag is {}: must be 0", static_cast<long long>(flag), 0, 0))
-    return nullptr;
+  if constexpr (machine::kChecks) {
+    if (!view) return nullptr;
+    const DeviceSide side{world, name};
+    Check<DeviceSide> check(side);
+    check.symmetric("src", src, 1);
+    if (dst_remote) check.symmetric("dst", dst, 1);
+    check.range("root", " is {}: must be a member's number in the team, 0 to {}", root, 0, view->pes - 1);
+    check.range("flag", " is {}: must be 0", static_cast<long long>(flag), 0, 0);
+    if (!check.good()) return nullptr;
+  }
   return view;
 }
 
@@ -99,11 +104,8 @@ CAUSEWAY_DEVICE int tile_allgather(const char* name, Group group, int team, Src&
 
 template <class Group>
 CAUSEWAY_DEVICE int tile_wait(const char* name, Group group, int team, uint64_t flag) {
-  const DeviceWorld& world = unit::world();
-  if (!find_team(world, name, team) ||
-      !check_range(world, name, "flag is {}: must be 0", static_cast<long long>(flag), 0, 0))
-    return NVSHMEMX_ERROR_INVALID_VALUE;
-  wait_for_tiles(world, group);
+  if (!check_tile(name, team, nullptr, nullptr, false, 0, flag)) return NVSHMEMX_ERROR_INVALID_VALUE;
+  wait_for_tiles(unit::world(), group);
   return NVSHMEMX_SUCCESS;
 }
 

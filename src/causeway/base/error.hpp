@@ -20,7 +20,7 @@ enum class Status : int {
   internal = 7,
 };
 
-/// What every layer of the library throws. The C edge (api/guard.hpp) turns it into a status and keeps its text.
+/// What every layer of the library throws. The C edge (api/edge.hpp) turns it into a status and keeps its text.
 class Error : public std::runtime_error {
  public:
   Error(Status status, const std::string& text) : std::runtime_error(text), status_(status) {}

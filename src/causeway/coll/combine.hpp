@@ -4,6 +4,7 @@
 #include <cuda_fp16.h>
 
 #include <causeway/order/barrier.hpp>
+#include <causeway/view/plain_type.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -75,30 +76,16 @@ struct MaxLoc {
   }
 };
 
-/// The type a reduction is compiled for: integers by width alone, and by sign only where it matters. So `long`,
-/// `long long` and int64_t, or all sums of 32 bits, are one piece of code.
-template <class Operation, class T, bool = std::is_integral<T>::value>
-struct Canonical {
-  using type = T;
-};
+/// The type a reduction is compiled for: the sign matters to comparisons only.
 template <class Operation, class T>
-struct Canonical<Operation, T, true> {
-  static constexpr bool compares = std::is_same<Operation, Min>::value || std::is_same<Operation, Max>::value;
-  template <class U, class S>
-  using pick = typename std::conditional<compares && std::is_signed<T>::value, S, U>::type;
-  using type = typename std::conditional<
-      sizeof(T) == 1, pick<uint8_t, int8_t>,
-      typename std::conditional<sizeof(T) == 2, pick<uint16_t, int16_t>,
-                                typename std::conditional<sizeof(T) == 4, pick<uint32_t, int32_t>,
-                                                          pick<uint64_t, int64_t>>::type>::type>::type;
-};
+using Canonical = typename std::conditional<std::is_same<Operation, Min>::value || std::is_same<Operation, Max>::value,
+                                            ByWidthAndSign<T>, ByWidth<T>>::type;
 
 /// How values of a type are combined: half and bfloat16 in float.
 template <class T>
 struct Accumulator {
   using type = T;
 };
-#if !defined(CAUSEWAY_HOST_ONLY)
 template <>
 struct Accumulator<__half> {
   using type = float;
@@ -107,7 +94,6 @@ template <>
 struct Accumulator<__nv_bfloat16> {
   using type = float;
 };
-#endif
 
 namespace detail {
 

@@ -10,8 +10,6 @@
 
 namespace causeway {
 
-enum class Collective { broadcast = 1, fcollect, collect, alltoall, alltoalls, reduce, reducescatter, scan, maxloc };
-
 namespace detail {
 
 CAUSEWAY_DEVICE uint64_t mixed(uint64_t digest, uint64_t word) {
@@ -21,14 +19,10 @@ CAUSEWAY_DEVICE uint64_t mixed(uint64_t digest, uint64_t word) {
 
 }  // namespace detail
 
-/// What a member knows of its own arguments: nothing was looked at, or they are good or bad. The members of one collective must
-/// all check them or all not.
-enum class Arguments { unchecked, good, bad };
-
 /// What the members of a collective must agree about. A call whose own arguments are bad enters all the same: it agrees with
 /// nobody, so that the others learn of it instead of waiting.
 struct Agreement {
-  Collective what;
+  Kind what;
   const void *dest, *source;
   uint64_t size, detail;  // bytes or elements; root, operator or strides
   Arguments arguments;
@@ -79,7 +73,7 @@ CAUSEWAY_DEVICE_LARGE bool enter(const DeviceWorld& world, const char* name, Gro
   if (other >= 0 && first_gone(world, team) >= 0) return false;  // the wait has said so
   if (good && leads(group))
     misuse(world, name,
-           "members of the team, PEs {} and {}, called it with different arguments or called different collectives",
+           "members", " of the team, PEs {} and {}, called it with different arguments or called different collectives",
            world_pe(team, 0), world_pe(team, other));
   return false;
 }

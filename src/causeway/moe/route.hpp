@@ -47,7 +47,7 @@ CAUSEWAY_DEVICE_OUT_OF_LINE void report(const DeviceWorld& world, FaultRecord* f
                                         const char* problem, long long first = 0, long long second = 0) {
   DeviceWorld apart = world;
   apart.faults = faults;
-  misuse(apart, operation, problem, first, second);
+  misuse(apart, operation, "", problem, first, second);
 }
 
 /// Leaves a record of a verdict for the host.

@@ -6,8 +6,10 @@
 // the group's sync, show them to every thread of every member. A fast member may be one epoch ahead, never two, since it
 // needs this member's next epoch to go on; epochs only grow, so ">=" cannot miss one that was overtaken.
 #pragma once
-#include <causeway/view/spin.hpp>
+#include <causeway/machine/group.hpp>
 #include <causeway/order/order.hpp>
+#include <causeway/view/gone.hpp>
+#include <causeway/view/spin.hpp>
 
 #include <cstdint>
 
@@ -25,6 +27,10 @@ CAUSEWAY_DEVICE int member_of(const TeamView& team, int pe) {
   if (apart % team.stride != 0 || apart / team.stride < 0 || apart / team.stride >= team.pes) return -1;
   return apart / team.stride;  // (strides may be negative)
 }
+
+/// What a member knows of its own arguments: nothing was looked at, or they are good or bad. The members of one collective must
+/// all check them or all not.
+enum class Arguments { unchecked, good, bad };
 
 namespace detail {
 
@@ -93,5 +99,30 @@ CAUSEWAY_DEVICE void exchange(const DeviceWorld& world, const char* name, Group 
 CAUSEWAY_DEVICE uint64_t exchanged(const TeamView& team, int member) {
   return machine::load_relaxed_sys(detail::value_place(team, member, *team.epoch));
 }
+
+/// Of a meeting: false where a member has gone, and so may not have come. (Where arguments are checked.)
+CAUSEWAY_DEVICE bool all_came(const DeviceWorld& world, const TeamView& team) {
+  return !machine::kChecks || !any_lost(world) || first_gone(world, team) < 0;
+}
+
+template <detail::Completes Completion>
+struct Meeting {
+  int team;
+
+  static constexpr Kind kKind = Kind::meeting;
+  static constexpr const char* kName = Completion == detail::Completes::yes ? "barrier" : "sync";
+  using Result = int;
+
+  template <class C>
+  CAUSEWAY_HOST_DEVICE void check(C&, const TeamView&) const {}
+  template <class Group>
+  CAUSEWAY_DEVICE bool run(const DeviceWorld& world, const char* name, Group group, const TeamView& view,
+                           Arguments) const {
+    detail::meet(world, name, group, view, Completion);
+    return all_came(world, view);
+  }
+};
+using Barrier = Meeting<detail::Completes::yes>;
+using Sync = Meeting<detail::Completes::no>;
 
 }  // namespace causeway

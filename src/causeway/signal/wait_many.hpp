@@ -1,5 +1,5 @@
 // Waits and tests on many variables (OpenSHMEM 1.5, sections 9.9.2-7 and 9.9.9-14). Variables whose status is not 0 are left
-// out. `value(i)` is what variable i is compared with: one value for all, or an element of a vector.
+// out. What they are compared with: one value for all, or an element of a vector for each.
 #pragma once
 #include <causeway/signal/signal.hpp>
 
@@ -11,103 +11,139 @@ namespace causeway {
 constexpr size_t kNoneOfThem = ~size_t{0};  // SIZE_MAX, as the specification has it
 
 template <class T>
-CAUSEWAY_DEVICE bool holds(T* variable, int comparison, T value) {
-  T seen{};
-  return arrived(variable, seen, false, [&](T now) { return compare(now, comparison, value); });
-}
+struct Same {
+  T value;
+  using Plain = Same<ByWidthAndSign<T>>;
+  CAUSEWAY_HOST_DEVICE T operator()(size_t) const { return value; }
+  CAUSEWAY_HOST_DEVICE const T* vector() const { return nullptr; }
+};
+template <class T>
+struct Each {
+  const T* values;
+  using Plain = Each<ByWidthAndSign<T>>;
+  CAUSEWAY_HOST_DEVICE T operator()(size_t i) const { return values[i]; }
+  CAUSEWAY_HOST_DEVICE const T* vector() const { return values; }
+};
 
-CAUSEWAY_DEVICE bool takes_part(const int* status, size_t i) { return !status || status[i] == 0; }
+// How many are enough. look(op, found, holds, first) asks holds(i) of the variables that take part and is true when there are
+// enough; `found` begins as kNone and keeps what was found from look to look.
 
-/// One that holds; kNoneOfThem if none does. It begins anywhere, so that a program which asks again and again meets all.
-template <class T, class Value>
-CAUSEWAY_DEVICE size_t find_any(T* variables, size_t count, const int* status, int comparison, Value value) {
-  const size_t first = count > 0 ? machine::varying() % count : 0;
-  for (size_t k = 0; k < count; ++k) {
-    const size_t i = first + k < count ? first + k : first + k - count;
-    if (takes_part(status, i) && holds(variables + i, comparison, value(i))) return i;
+/// All of them, one after the other: what held once need not hold at the end (as in the specification).
+struct All {
+  using Result = bool;
+  static constexpr size_t kNone = 0;
+  template <class Op, class Holds>
+  CAUSEWAY_CHECK static bool look(const Op& op, size_t& found, Holds holds, size_t) {
+    while (found < op.many && (!op.takes_part(found) || holds(found))) ++found;
+    return found == op.many;
   }
-  return kNoneOfThem;
-}
-/// All that hold, in order, to `indices`; how many.
-template <class T, class Value>
-CAUSEWAY_DEVICE size_t find_some(T* variables, size_t count, size_t* indices, const int* status, int comparison,
-                                 Value value) {
-  size_t found = 0;
-  for (size_t i = 0; i < count; ++i)
-    if (takes_part(status, i) && holds(variables + i, comparison, value(i))) indices[found++] = i;
-  return found;
-}
-CAUSEWAY_DEVICE bool nobody_takes_part(size_t count, const int* status) {
-  for (size_t i = 0; i < count; ++i)
-    if (takes_part(status, i)) return false;
-  return true;
-}
+  CAUSEWAY_HOST_DEVICE static bool result(size_t, bool enough) { return enough; }
+};
+/// One of them, and gives its number. It begins at `first`: so that a program which asks again and again meets all.
+struct Any {
+  using Result = size_t;
+  static constexpr size_t kNone = kNoneOfThem;
+  template <class Op, class Holds>
+  CAUSEWAY_CHECK static bool look(const Op& op, size_t& found, Holds holds, size_t first) {
+    for (size_t k = 0; k < op.many; ++k) {
+      const size_t i = first + k < op.many ? first + k : first + k - op.many;
+      if (op.takes_part(i) && holds(i)) {
+        found = i;
+        return true;
+      }
+    }
+    return false;
+  }
+  CAUSEWAY_HOST_DEVICE static size_t result(size_t found, bool) { return found; }
+};
+/// Some of them: the numbers of all that hold now, in order, to `indices`. Gives how many.
+struct Some {
+  using Result = size_t;
+  static constexpr size_t kNone = 0;
+  template <class Op, class Holds>
+  CAUSEWAY_CHECK static bool look(const Op& op, size_t& found, Holds holds, size_t) {
+    found = 0;
+    for (size_t i = 0; i < op.many; ++i)
+      if (op.takes_part(i) && holds(i)) op.indices[found++] = i;
+    return found > 0;
+  }
+  CAUSEWAY_HOST_DEVICE static size_t result(size_t found, bool) { return found; }
+};
 
-/// Waits until all hold, one after the other: what held once need not hold at the end (as in the specification).
-template <class T, class Value>
-CAUSEWAY_DEVICE void wait_until_all(const DeviceWorld& world, const char* name, T* variables, size_t count,
-                                    const int* status, int comparison, Value value) {
-  for (size_t i = 0; i < count; ++i)
-    if (takes_part(status, i)) wait_until(world, name, variables + i, comparison, value(i));
-}
+/// A wait, or (`Waits` false) a test. Where nobody takes part it ends at once, with Enough::kNone.
+template <class Enough, class Value, class T, bool Waits>
+struct Many {
+  T* ivars;
+  size_t many;
+  size_t* indices;  // of Some
+  const int* status;
+  int comparison;
+  Value value;
 
-namespace detail {
+  static constexpr Kind kKind = Kind::wait;
+  static constexpr bool kWaits = Waits;
+  static constexpr const char* kName = "a wait on a stream";
+  using Result = typename Enough::Result;
+  static constexpr Result kFailed = Result(Enough::kNone);
+  using Plain = Many<Enough, typename Value::Plain, ByWidthAndSign<T>, Waits>;
 
-/// Polls find() until it gives a result other than `nothing`.
-template <class T, class Find>
-CAUSEWAY_DEVICE size_t poll(const DeviceWorld& world, const char* name, T* variables, T first_value, int comparison,
-                            size_t nothing, Find find) {
-  size_t found = nothing;
-  const auto describe = [&] {
-    return WaitInfo{name, -1, variables, static_cast<uint64_t>(first_value), comparison_name(comparison)};
-  };
-  spin_until(world, describe, [&](uint64_t& seen, bool) {
-    found = find();
-    seen = static_cast<uint64_t>(machine::load_relaxed_sys(variables));
-    return found != nothing;
-  });
-  return found;
-}
+  template <class C>
+  CAUSEWAY_HOST_DEVICE void check(C& check) const {
+    detail::check_variables(check, ivars, many, comparison);
+    check.local("status", status);
+    check.local("values", value.vector());
+  }
+  template <class Group>
+  CAUSEWAY_DEVICE Result run(const DeviceWorld& world, const char* name, Group) const {
+    size_t found = Enough::kNone;
+    const auto look = [&](bool hurried) {
+      const auto holds = [&](size_t i) {
+        T seen{};
+        return arrived(ivars + i, seen, hurried, [&](T now) { return compare(now, comparison, value(i)); });
+      };
+      return Enough::look(*this, found, holds, many > 0 ? machine::varying() % many : 0);
+    };
+    if constexpr (!Waits) {
+      const bool enough = look(false);
+      if (!enough) machine::pause();  // callers loop around it
+      return Enough::result(found, enough);
+    } else {
+      if (nobody_takes_part()) return Enough::result(Enough::kNone, true);
+      const auto describe = [&] {
+        return WaitInfo{name, -1, ivars + at_fault(found), static_cast<uint64_t>(value(at_fault(found))),
+                        comparison_name(comparison)};
+      };
+      const bool enough = spin_until(world, describe, [&](uint64_t& seen, bool hurried) {
+        const bool there = look(hurried);
+        if (!there) seen = static_cast<uint64_t>(machine::load_relaxed_sys(ivars + at_fault(found)));
+        return there;
+      });
+      return Enough::result(found, enough);
+    }
+  }
+  [[nodiscard]] T* variables() const { return ivars; }
+  [[nodiscard]] size_t count() const { return nobody_takes_part() ? 0 : many; }
+  [[nodiscard]] T value_of(size_t i) const { return value(i); }
+  template <class Holds>
+  bool look(size_t& found, Holds holds) const {
+    return Enough::look(*this, found, holds, many > 0 ? turn() % many : 0);
+  }
+  Result result(size_t found, bool enough, const T*) const { return Enough::result(found, enough); }
 
-}  // namespace detail
+  CAUSEWAY_HOST_DEVICE bool takes_part(size_t i) const { return !status || status[i] == 0; }
+  CAUSEWAY_HOST_DEVICE bool nobody_takes_part() const {
+    for (size_t i = 0; i < many; ++i)
+      if (takes_part(i)) return false;
+    return true;
+  }
 
-/// Waits until one holds and gives its number; kNoneOfThem at once if none takes part.
-template <class T, class Value>
-CAUSEWAY_DEVICE size_t wait_until_any(const DeviceWorld& world, const char* name, T* variables, size_t count,
-                                      const int* status, int comparison, Value value) {
-  if (nobody_takes_part(count, status)) return kNoneOfThem;
-  return detail::poll(world, name, variables, value(0), comparison, kNoneOfThem,
-                      [&] { return find_any(variables, count, status, comparison, value); });
-}
-
-/// Waits until one or more hold; their numbers to `indices`. 0 at once if none takes part.
-template <class T, class Value>
-CAUSEWAY_DEVICE size_t wait_until_some(const DeviceWorld& world, const char* name, T* variables, size_t count,
-                                       size_t* indices, const int* status, int comparison, Value value) {
-  if (nobody_takes_part(count, status)) return 0;
-  return detail::poll(world, name, variables, value(0), comparison, 0,
-                      [&] { return find_some(variables, count, indices, status, comparison, value); });
-}
-
-template <class T, class Value>
-CAUSEWAY_DEVICE bool test_all(T* variables, size_t count, const int* status, int comparison, Value value) {
-  bool all = true;
-  for (size_t i = 0; i < count && all; ++i) all = !takes_part(status, i) || holds(variables + i, comparison, value(i));
-  if (!all) machine::pause();  // callers loop around it
-  return all;
-}
-template <class T, class Value>
-CAUSEWAY_DEVICE size_t test_any(T* variables, size_t count, const int* status, int comparison, Value value) {
-  const size_t found = find_any(variables, count, status, comparison, value);
-  if (found == kNoneOfThem) machine::pause();
-  return found;
-}
-template <class T, class Value>
-CAUSEWAY_DEVICE size_t test_some(T* variables, size_t count, size_t* indices, const int* status, int comparison,
-                                 Value value) {
-  const size_t found = find_some(variables, count, indices, status, comparison, value);
-  if (found == 0) machine::pause();
-  return found;
-}
+ private:
+  /// The variable that a report is about.
+  CAUSEWAY_HOST_DEVICE static size_t at_fault(size_t found) { return std::is_same<Enough, All>::value ? found : 0; }
+  static size_t turn() {
+    static size_t calls = 0;
+    return __atomic_fetch_add(&calls, size_t{1}, __ATOMIC_RELAXED);
+  }
+};
 
 }  // namespace causeway

@@ -1,8 +1,8 @@
 // Exported functions of libcauseway_cpu.so for host files that are not translated: the host runs the device's code.
 #include <causeway/api/dispatch.hpp>
+#include <causeway/api/edge.hpp>
+#include <causeway/api/on_stream.hpp>
 #include <causeway/base/export.hpp>
-#include <causeway/api/stream/coll.hpp>
-#include <causeway/api/types.h>
 
 #define CAUSEWAY_EXPORT_HD(ret, name, params, host_body, device_body) \
   CAUSEWAY_EXPORT ret name params { device_body; }

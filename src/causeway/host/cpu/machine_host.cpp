@@ -96,7 +96,7 @@ void barrier(const DeviceWorld& world, const char* name, int team, bool complete
 }
 
 void fcollect(const DeviceWorld& world, const char* name, int team, void* dest, const void* source, size_t bytes) {
-  causeway::fcollect(world, name, Thread{}, world.teams[world.teams_max + team], dest, source, bytes, Arguments::good);
+  Fcollect{team, dest, source, bytes}.run(world, name, Thread{}, world.teams[world.teams_max + team], Arguments::good);
 }
 
 }  // namespace causeway::machine_host

@@ -3,8 +3,8 @@
 #include <causeway/host/cuda/memory.hpp>
 #include <causeway/base/error.hpp>
 #include <causeway/coll/move.hpp>
+#include <causeway/host/kernels.hpp>
 #include <causeway/host/machine_host.hpp>
-#include <causeway/machine/launch.hpp>
 #include <causeway/view/departures.hpp>
 
 #include <chrono>
@@ -214,44 +214,24 @@ Stream private_stream() { return own_stream(); }
 
 namespace {
 
-// In a team's host channel. Names are literals of the device code.
-
-struct MeetingKernel {
-  DeviceWorld world;
-  int slot;
-  bool completes;
-  CAUSEWAY_DEVICE void operator()() const {
-    if (completes) {
-      causeway::barrier(world, "a barrier of the host", Block{}, world.teams[slot]);
-    } else {
-      causeway::sync(world, "a sync of the host", Block{}, world.teams[slot]);
-    }
-  }
-};
-
-struct GatherKernel {
-  DeviceWorld world;
-  int slot;
-  void* dest;
-  const void* source;
-  size_t bytes;
-  CAUSEWAY_DEVICE void operator()() const {
-    causeway::fcollect(world, "a gather of the host", Block{}, world.teams[slot], dest, source, bytes, Arguments::good);
-  }
-};
+/// In the team's host channel; complete on return.
+template <class Op>
+void run_in_team(const DeviceWorld& world, const Op& op) {
+  constexpr Plan plan = choose(Op::kKind, Facts{true, Caller::host});
+  cudaStream_t stream = own_stream();
+  launch_collective(world, op, world.teams_max + op.team, Arguments::good, plan, stream);
+  finish(stream);
+}
 
 }  // namespace
 
 void barrier(const DeviceWorld& world, const char*, int team, bool completes) {
-  cudaStream_t stream = own_stream();
-  machine::launch(MeetingKernel{world, world.teams_max + team, completes}, 1, 32, stream);
-  finish(stream);
+  if (completes) return run_in_team(world, Barrier{team});
+  run_in_team(world, Sync{team});
 }
 
 void fcollect(const DeviceWorld& world, const char*, int team, void* dest, const void* source, size_t bytes) {
-  cudaStream_t stream = own_stream();
-  machine::launch(GatherKernel{world, world.teams_max + team, dest, source, bytes}, 1, machine::kStreamThreads, stream);
-  finish(stream);
+  run_in_team(world, Fcollect{team, dest, source, bytes});
 }
 
 }  // namespace causeway::machine_host

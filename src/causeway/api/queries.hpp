@@ -1,47 +1,11 @@
-// Order, meeting and queries (see dispatch.hpp).
+// Functions that ask: of device code (and of hosts that run it).
 #pragma once
-#include <causeway/api/check.hpp>
 #include <causeway/api/types.h>
+#include <causeway/order/barrier.hpp>
+#include <causeway/view/heap_view.hpp>
 #include <causeway/view/unit.hpp>
 
-#include <cstddef>
-#include <cstdint>
-
 namespace causeway::api {
-
-CAUSEWAY_DEVICE void fence(const char*, Thread) { causeway::fence(unit::world()); }
-CAUSEWAY_DEVICE void quiet(const char*, Thread) { causeway::quiet(unit::world()); }
-
-/// Of a meeting: an error where a member has gone, and so may not have come. (Where arguments are checked.)
-CAUSEWAY_DEVICE int status_of_meeting(const DeviceWorld& world, const TeamView& team) {
-  return machine::kChecks && any_lost(world) && first_gone(world, team) >= 0 ? NVSHMEMX_ERROR_INTERNAL
-                                                                             : NVSHMEMX_SUCCESS;
-}
-
-template <class Group>
-CAUSEWAY_DEVICE int barrier(const char* name, Group group, nvshmem_team_t team) {
-  const DeviceWorld& world = unit::world();
-  const TeamView* view = find_team(world, name, team);
-  if (!view) return NVSHMEMX_ERROR_INVALID_VALUE;
-  causeway::barrier(world, name, group, *view);
-  return status_of_meeting(world, *view);
-}
-template <class Group>
-CAUSEWAY_DEVICE int team_sync(const char* name, Group group, nvshmem_team_t team) {
-  const DeviceWorld& world = unit::world();
-  const TeamView* view = find_team(world, name, team);
-  if (!view) return NVSHMEMX_ERROR_INVALID_VALUE;
-  causeway::sync(world, name, group, *view);
-  return status_of_meeting(world, *view);
-}
-template <class Group>
-CAUSEWAY_DEVICE void barrier_all(const char* name, Group group) {
-  barrier(name, group, NVSHMEM_TEAM_WORLD);
-}
-template <class Group>
-CAUSEWAY_DEVICE void sync_all(const char* name, Group group) {
-  team_sync(name, group, NVSHMEM_TEAM_WORLD);
-}
 
 CAUSEWAY_DEVICE int my_pe(const char*, Thread) { return unit::world().pe; }
 CAUSEWAY_DEVICE int n_pes(const char*, Thread) { return unit::world().pes > 0 ? unit::world().pes : -1; }
