@@ -36,6 +36,12 @@ function(causeway_unit_test name)
   set_tests_properties(unit.${name} PROPERTIES LABELS "${labels}" TIMEOUT ${TEST_TIMEOUT})
 endfunction()
 
+# causeway_test_program(name source [FLAGS ...] [DEPENDS ...]): in tests/ of the build folder. They are large, and run for seconds.
+function(causeway_test_program name source)
+  cmake_parse_arguments(PROGRAM "" "" "FLAGS;DEPENDS" ${ARGN})
+  causeway_add_program(${name} ${source} DIRECTORY tests FLAGS -O1 -g1 ${PROGRAM_FLAGS} DEPENDS ${PROGRAM_DEPENDS})
+endfunction()
+
 # causeway_job_test(name program pes [ARGS ...] [RUN ...] [LABELS ...]): a program as a job of so many PEs.
 function(causeway_job_test name program pes)
   cmake_parse_arguments(JOB "" "TIMEOUT" "ARGS;RUN;LABELS" ${ARGN})
@@ -48,4 +54,7 @@ function(causeway_job_test name program pes)
 endfunction()
 
 include(cmake/tests_unit.cmake)
-include(cmake/tests_programs.cmake)
+include(cmake/tests_conformance.cmake)
+if(NOT CAUSEWAY_TEST_SAMPLE)
+  include(cmake/tests_programs.cmake)
+endif()
