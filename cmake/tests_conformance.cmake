@@ -21,12 +21,12 @@ set(with_nodes 1 2 3 4 7 8 16)  # 8: 2 nodes of 4, and 4 of 2
 
 causeway_conformance(meet SAMPLE)
 causeway_conformance(memory SAMPLE THREADS_ENV ${small_heap})
-causeway_conformance(memory_more THREADS_ENV ${small_heap})
+causeway_conformance(memory_realloc_register THREADS_ENV ${small_heap})
 causeway_conformance(moe PES ${with_nodes} LOCK 16)
+causeway_conformance(moe_errors PES ${with_nodes} LOCK 16)
 causeway_conformance(moe_low_latency PES ${with_nodes})
 causeway_conformance(moe_low_latency_large PES 1 2 4 FULL_PES 1 2 4)  # more take gigabytes
 causeway_conformance(moe_masks PES ${with_nodes})
-causeway_conformance(moe_more PES ${with_nodes} LOCK 16)
 causeway_conformance(moe_streams PES ${with_nodes})
 causeway_conformance(order SAMPLE)
 causeway_conformance(teams SAMPLE TSAN)

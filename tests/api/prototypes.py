@@ -29,7 +29,7 @@ WHEEL = "nvidia-nvshmem-cu13==3.4.5"
 TWICE_THERE = {"nvshmemx_broadcastmem_warp", "nvshmemx_broadcastmem_block"}
 # Programs of what the reference lacks: host forms of device calls (signals, waits), errors, limits, tiles of every type by
 # load and store, and our own buffer.
-OURS_ALONE = {"errors", "errors_calls", "errors_collective", "limits", "moe", "moe_low_latency", "moe_masks", "moe_more", "order",
+OURS_ALONE = {"errors", "errors_calls", "errors_collective", "limits", "moe", "moe_errors", "moe_low_latency", "moe_masks", "order",
               "primitives", "signal", "signal_flow", "tiles", "uniqueid", "wait", "without_job"}
 
 

@@ -1,4 +1,4 @@
-// The mixture-of-experts buffer's high-throughput mode: layouts, dispatch and combine, against a plain model.
+// The mixture-of-experts buffer's high-throughput mode, also in captured graphs: layouts, dispatch and combine, against a model.
 #include "moe_cases.hpp"
 
 using namespace moe_cases;
@@ -42,6 +42,52 @@ void run_layout(Suite& suite, Buffer& buffer, Random& random) {
   check(per_expert.data, experts, "tokens of an expert");
 }
 
+/// A worst-case dispatch and its combine, captured once and replayed with other tokens along other routes.
+void run_graph(Suite& suite, Buffer& buffer, Random& random) {
+  constexpr int kTokens = 16, kHidden = 128, kTopk = 2;
+  const int experts = 2 * suite.pes;
+  Device<__nv_bfloat16> x(kTokens * kHidden), out(kTokens * kHidden);
+  Device<int64_t> topk(kTokens * kTopk);
+  const Tokens in{x.data, nullptr, topk.data, nullptr, kTokens, kHidden, kTopk, experts};
+  Received got;
+  const auto queue = [&] {
+    got = buffer.dispatch_worst_case(in, suite.stream);
+    Results results;
+    results.x = got.x;  // the experts give back what they get
+    buffer.combine(results, *got.handle, out.data, nullptr, suite.stream);
+  };
+  std::vector<int64_t> none(kTokens * kTopk, -1);
+  copy(topk.data, none.data(), none.size() * sizeof(int64_t), suite.stream);
+  queue();  // what is made at first use is made
+  suite.synchronize();
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  CHECK(cudaStreamBeginCapture(suite.stream, cudaStreamCaptureModeThreadLocal));
+  queue();
+  CHECK(cudaStreamEndCapture(suite.stream, &graph));
+  CHECK(cudaGraphInstantiate(&exec, graph, 0));
+  for (int replay = 0; replay < 3; ++replay) {
+    std::vector<__nv_bfloat16> rows(kTokens * kHidden);
+    std::vector<int64_t> idx(kTokens * kTopk);
+    for (auto& v : rows) v = __float2bfloat16(float(random.between(-64, 64)));
+    for (auto& e : idx) e = random.chance(20) ? -1 : int64_t(random.below(uint64_t(experts)));
+    copy(x.data, rows.data(), rows.size() * 2, suite.stream);
+    copy(topk.data, idx.data(), idx.size() * sizeof(int64_t), suite.stream);
+    CHECK(cudaGraphLaunch(exec, suite.stream));
+    suite.synchronize();
+    const auto sums = fetch(out.data, rows.size(), suite.stream);
+    for (int t = 0; t < kTokens; ++t) {
+      const int64_t a = idx[size_t(t * kTopk)], b = idx[size_t(t * kTopk + 1)];
+      const int copies = (a >= 0) + (b >= 0 && (a < 0 || a / 2 != b / 2));
+      for (int h = 0; h < kHidden; ++h)
+        suite.equal(__bfloat162float(sums[size_t(t * kHidden + h)]),
+                    float(copies) * __bfloat162float(rows[size_t(t * kHidden + h)]), "a replayed sum");
+    }
+  }
+  CHECK(cudaGraphExecDestroy(exec));
+  CHECK(cudaGraphDestroy(graph));
+}
+
 /// Where nothing is said about nodes, those of the job are taken if all have as many ranks.
 void check_default_nodes(Suite& suite) {
   auto* sizes = static_cast<int*>(nvshmem_malloc(size_t(suite.pes + 1) * sizeof(int)));
@@ -67,6 +113,7 @@ int main(int argc, char** argv) {
     const int cases = buffer.node_ranks() == suite.pes ? suite.cases : (suite.cases + 2) / 3;
     suite.family(name + "layout", cases, [&](Random& random, int) { run_layout(suite, buffer, random); });
     suite.family(name + "dispatch and combine", cases, [&](Random& random, int) { run_case(suite, buffer, random); });
+    suite.family(name + "graphs", (cases + 9) / 10, [&](Random& random, int) { run_graph(suite, buffer, random); });
   });
   suite.family("moe, nodes of the job", 1, [&](Random&, int) { check_default_nodes(suite); });
   return suite.finish();

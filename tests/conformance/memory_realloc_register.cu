@@ -1,4 +1,4 @@
-// More about symmetric memory: nvshmem_realloc, what the heap holds, and memory that the program has allocated itself.
+// Symmetric memory that changes or is the program's own: nvshmem_realloc, what the heap holds, and memory that the program has allocated itself.
 #include "harness.hpp"
 
 using namespace conformance;
