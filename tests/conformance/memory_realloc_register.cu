@@ -1,4 +1,4 @@
-// Symmetric memory that changes or is the program's own: nvshmem_realloc, what the heap holds, and memory that the program has allocated itself.
+// Memory that is resized or the program's own: nvshmem_realloc, what the heap holds, registration.
 #include "harness.hpp"
 
 using namespace conformance;

@@ -1,4 +1,4 @@
-// The mixture-of-experts buffer's high-throughput mode, also in captured graphs: layouts, dispatch and combine, against a model.
+// The high-throughput mode, also in captured graphs: layouts, dispatch and combine, against a plain model.
 #include "moe_cases.hpp"
 
 using namespace moe_cases;
