@@ -17,13 +17,15 @@ import subprocess
 import sys
 from typing import NamedTuple
 
+import tidy_floors
+
 CPP = {".cpp", ".hpp", ".h", ".cu", ".cuh"}
 HEADERS = {".hpp", ".h", ".cuh"}
 OTHER = {".py", ".sh", ".cmake"}
 LIBRARY = {"amo", "api", "moe", "backend", "base", "bootstrap", "coll", "heap", "include", "machine", "order", "rma", "runtime",
-           "signal", "team", "transport"}
-DOCUMENTED = {"base", "bootstrap", "heap", "runtime", "team", "transport"}
-FOLDERS = LIBRARY | {".ci", "bench", "cmake", "emulator", "examples", "python", "tests", "tools"}  # where sources are
+           "signal", "team"}
+DOCUMENTED = {"base", "bootstrap", "heap", "runtime", "team"}
+FOLDERS = LIBRARY | {".ci", "bench", "cmake", "emulator", "examples", "python", "src", "tests", "tools"}  # where sources are
 LINES_MAX, FUNCTION_LINES_MAX, LONG_SHARE_MAX, COLUMNS_MAX = 400, 70, 0.02, 140
 
 ALLOWED = {  # (rule, file) -> why it is right there
@@ -62,11 +64,13 @@ def blank(text):
 class Source:
     def __init__(self, root, path):
         self.path = path.relative_to(root).as_posix()
-        self.folder = self.path.split("/")[0]
+        self.inside = self.path.removeprefix(tidy_floors.ROOT + "/")
+        self.folder = self.inside.split("/")[0]
         self.suffix = path.suffix if path.name != "CMakeLists.txt" else ".cmake"
         self.text = path.read_text(errors="replace")
         self.lines = self.text.splitlines()
         self.cpp = self.suffix in CPP
+        self.has_header = self.suffix == ".cpp" and path.with_suffix(".hpp").exists()
         self.code = blank(self.text) if self.cpp else ""
         self.starts = [m.end() for m in re.finditer(r"\n", self.text)]
 
@@ -164,7 +168,7 @@ def without_exits(body):
 
 
 def spins(source):
-    outside = source.folder in ("tests", "examples", "bench", "bootstrap") or source.path.startswith("machine/cpu/")
+    outside = source.folder in ("tests", "examples", "bench", "bootstrap") or source.inside.startswith("machine/cpu/")
     if not source.cpp or outside:
         return []
     found, code = [], source.code
@@ -218,6 +222,10 @@ def first_line(source):
     lines = source.lines[1:] if source.lines and source.lines[0].startswith("#!") else source.lines
     if not source.text.strip():
         return []
+    if source.cpp and lines and re.fullmatch(r"(?://|/\*)\s*[Ss]ee [\w./]+(?:\s*\*/)?\s*", lines[0]):
+        return [Finding(source.path, 1, f"{lines[0].strip()!r} says nothing: leave it out, or say what the file is for")]
+    if source.has_header:  # which says it
+        return []
     begins = ("//", "/*") if source.cpp else ("#", '"""') if source.suffix == ".py" else ("#",)
     right = lines and lines[0].startswith(begins) and not (source.cpp and lines[0].strip() in ("//", "/*"))
     return [] if right else [Finding(source.path, 1, "begins without a comment that says what the file is for")]
@@ -246,6 +254,10 @@ def exits(source):
     calls = r"(?<![\w.>~])(?<!void )(?:std::|::)?\b(?:_exit|_Exit|quick_exit|exit|abort|terminate)\s*\("
     return [f for f in source.finds(calls, "{}...): the library ends no process; throw Error")
             if not any(first <= f.line < end for first, end in ends)]
+
+
+def floors(source):
+    return [Finding(source.path, *found) for found in tidy_floors.upward(source)] if source.cpp else []
 
 
 # ---- rules that look at all files
@@ -317,7 +329,7 @@ def spec_rows(root):
 
 FILE_RULES = {"machine words": machine_words, "spins": spins, "translation": translation, "file length": file_length,
               "words": words, "first line": first_line, "pragma once": pragma_once, "columns": columns,
-              "white space": white_space, "exits": exits}
+              "white space": white_space, "exits": exits, "floors": floors}
 
 
 def check(root):
@@ -325,6 +337,7 @@ def check(root):
     files = list(sources(root))
     found = {rule: [f for s in files if (rule, s.path) not in ALLOWED for f in test(s)]
              for rule, test in FILE_RULES.items()}
+    found["floors"] += [Finding(*found) for found in tidy_floors.without_floor(files)]
     every = [(s.path, *f) for s in files for f in functions(s)]
     long = [Finding(path, line, f"warning: {name} has {count} lines, above {FUNCTION_LINES_MAX}")
             for path, line, count, name in every if count > FUNCTION_LINES_MAX]

@@ -11,6 +11,7 @@ sys.dont_write_bytecode = True
 TIDY = pathlib.Path(__file__).resolve().parents[3] / "tools" / "tidy.py"
 sys.path.insert(0, str(TIDY.parent))
 import tidy
+import tidy_floors
 
 CLEAN = {
     "rma/put.hpp": "// Puts.\n#pragma once\nint put(int pe);\n",
@@ -141,13 +142,61 @@ class Rules(Tree):
         self.expect_clean("rma/put.cpp", CPP + 'auto s = "/tmp/a-' + "X" * 6 + '";  // ' + "st" + "ub" + "born\n")
 
     def test_first_line(self):
-        self.expect("first line", "rma/put.cpp", "#include <a>\n", 1)
-        self.expect("first line", "rma/put.cpp", "//\nint a;\n", 1)
+        self.expect("first line", "rma/get.cpp", "#include <a>\n", 1)
+        self.expect("first line", "rma/get.cpp", "//\nint a;\n", 1)
         self.expect("first line", "tools/a.py", "#!/usr/bin/env python3\nimport os\n", 1)
         self.expect("first line", "cmake/a.cmake", "set(a 1)\n", 1)
         self.expect("first line", "rma/CMakeLists.txt", "project(a)\n", 1)
+        for name in ("rma/put.cpp", "rma/put.hpp"):  # (beside put.hpp or not)
+            for line in ("// See put.hpp.", "// See put.hpp", "/* see rma/put.hpp. */"):
+                self.expect("first line", name, line + "\n#pragma once\nint a;\n", 1)
+            self.expect_clean(name, "// See put.hpp. Short ones go first.\n#pragma once\nint a;\n")
         self.expect_clean("tools/a.py", '#!/usr/bin/env python3\n"""What it does."""\n')
         self.expect_clean("tools/a.sh", "#!/bin/sh\n# What it does.\n")
+
+    def test_a_file_beside_its_header_needs_no_first_line(self):
+        header = {"rma/get.hpp": CPP + "#pragma once\n"}
+        first_lines = lambda files: [f.path for f in self.found(files)["first line"]]
+        self.assertEqual(first_lines({**header, "rma/get.cpp": '#include "get.hpp"\n'}), [])
+        self.assertEqual(first_lines({**header, "rma/get.cu": '#include "get.hpp"\n'}), ["rma/get.cu"])
+        self.assertEqual(first_lines({**header, "rma/gets.cpp": '#include "get.hpp"\n'}), ["rma/gets.cpp"])
+        self.assertEqual(first_lines({**header, "amo/get.cpp": '#include "get.hpp"\n'}), ["amo/get.cpp"])
+        self.assertEqual(first_lines({"rma/get.hpp": "#pragma once\n"}), ["rma/get.hpp"], "the header itself")
+
+    def test_floors(self):
+        def found(path, include):
+            text = CPP + f"#pragma once\n#{include}\n"
+            return [str(f) for name, findings in self.found({path: text}).items() for f in findings]
+        put, copy = "src/causeway/rma/put.hpp", "src/causeway/rma/copy.hpp"
+        self.assertEqual(found(copy, "include <causeway/runtime/world.hpp>"),
+                         [f"{copy}:3: includes runtime/world.hpp: rma is below runtime"])
+        self.assertEqual(found(copy, ' include "../runtime/cpu/world.hpp"  // needed'),
+                         [f"{copy}:3: includes ../runtime/cpu/world.hpp: rma is below runtime"])
+        self.assertEqual(found(copy, "include <causeway/amo/add.hpp>"), [f"{copy}:3: includes amo/add.hpp: rma is beside amo"])
+        self.assertEqual(found(copy, "include <tools/run.hpp>"), [f"{copy}:3: includes tools/run.hpp: rma is below tools"])
+        deep = "src/causeway/heap/deep/er.cpp"
+        self.assertEqual(found(deep, 'include "causeway/rma/put.hpp"'), [f"{deep}:3: includes rma/put.hpp: heap is below rma"])
+        for include in ("include <causeway/base/error.hpp>", "include <causeway/rma/put.hpp>", 'include "put.hpp"',
+                        'include "../heap/heap.hpp"', "include <vector>", "include <runtime/a.hpp>", "include <causeway/moe.hpp>",
+                        "include <causeway/generated/api.h>", "define A <causeway/runtime/world.hpp>"):
+            self.assertEqual(found(put, include), [], include)
+        self.assertEqual(found("tools/run.cpp", "include <causeway/runtime/world.hpp>"), [], "no part of the library")
+        self.assertEqual(found("rma/copy.hpp", "include <causeway/runtime/world.hpp>"), [], "another root")
+
+    def test_every_folder_of_the_library_stands_on_a_floor(self):
+        name = "src/causeway/nowhere/{}.cpp"
+        self.expect("floors", name.format("a"), CPP + "#include <causeway/runtime/world.hpp>\n", 1)
+        found = self.found({name.format(letter): CPP for letter in "ba"})["floors"]
+        self.assertEqual(list(map(str, found)),
+                         ["src/causeway/nowhere/a.cpp:1: nowhere stands on no floor: add it to FLOORS of tools/tidy_floors.py"])
+        self.expect_clean("src/causeway/version.hpp", CPP + "#pragma once\n")
+        folders = [folder for floor in tidy_floors.FLOORS for folder in floor]
+        self.assertEqual(sorted(set(folders)), sorted(folders), "a folder stands on one floor")
+
+    def test_rules_of_a_folder_hold_below_the_library_s_root(self):
+        self.expect("machine words", "src/causeway/rma/put.cpp", CPP + "int i = threadIdx.x;\n", 2)
+        self.expect_clean("src/causeway/machine/put.cpp", CPP + "int i = threadIdx.x;\n")
+        self.expect_clean("src/causeway/machine/cpu/put.cpp", CPP + "void f() {\n  while (flag.load() == 0) {}\n}\n")
 
     def test_pragma_once(self):
         for name in ("put.hpp", "put.h", "put.cuh"):
