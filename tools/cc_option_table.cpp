@@ -1,4 +1,3 @@
-// See cc_option_table.hpp.
 #include <tools/cc_option_table.hpp>
 
 #include <algorithm>

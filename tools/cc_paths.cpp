@@ -1,4 +1,3 @@
-// See cc_paths.hpp.
 #include <causeway/base/error.hpp>
 #include <tools/cc_paths.hpp>
 

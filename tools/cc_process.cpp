@@ -1,4 +1,3 @@
-// See cc_process.hpp.
 #include <causeway/base/error.hpp>
 #include <tools/cc_process.hpp>
 

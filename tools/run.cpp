@@ -1,4 +1,3 @@
-// See run.hpp.
 #include <causeway/base/error.hpp>
 #include <causeway/bootstrap/flush_output.hpp>
 #include <causeway/bootstrap/quiet_thread.hpp>

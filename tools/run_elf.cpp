@@ -1,4 +1,3 @@
-// See run_elf.hpp.
 #include <causeway/base/unique_fd.hpp>
 #include <tools/run_elf.hpp>
 #include <elf.h>

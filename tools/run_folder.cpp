@@ -1,4 +1,3 @@
-// See run_folder.hpp.
 #include <causeway/base/error.hpp>
 #include <tools/run_folder.hpp>
 #include <fcntl.h>

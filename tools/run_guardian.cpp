@@ -1,4 +1,3 @@
-// See run_guardian.hpp.
 #include <causeway/base/error.hpp>
 #include <tools/run_guardian.hpp>
 #include <fcntl.h>

@@ -1,4 +1,3 @@
-// See run_options.hpp.
 #include <tools/run_options.hpp>
 #include <fmt/format.h>
 

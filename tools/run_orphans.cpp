@@ -1,4 +1,3 @@
-// See run_orphans.hpp.
 #include <causeway/base/error.hpp>
 #include <tools/run_orphans.hpp>
 #include <sys/prctl.h>

@@ -1,4 +1,3 @@
-// See run_output.hpp.
 #include <tools/run_output.hpp>
 #include <fmt/format.h>
 #include <limits.h>

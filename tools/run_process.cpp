@@ -1,4 +1,3 @@
-// See run_process.hpp.
 #include <causeway/base/error.hpp>
 #include <tools/run_process.hpp>
 #include <fcntl.h>

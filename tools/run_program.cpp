@@ -1,4 +1,3 @@
-// See run_program.hpp.
 #include <tools/run_options.hpp>
 #include <tools/run_program.hpp>
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// See run_watch.hpp.
 #include <causeway/base/error.hpp>
 #include <tools/run_orphans.hpp>
 #include <tools/run_watch.hpp>

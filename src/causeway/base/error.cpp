@@ -1,4 +1,3 @@
-// See error.hpp.
 #include <causeway/base/error.hpp>
 
 #include <cerrno>

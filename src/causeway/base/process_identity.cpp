@@ -1,4 +1,3 @@
-// See process_identity.hpp.
 #include <causeway/base/error.hpp>
 #include <causeway/base/process_identity.hpp>
 #include <pthread.h>

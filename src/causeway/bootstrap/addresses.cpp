@@ -1,4 +1,3 @@
-// See addresses.hpp.
 #include <arpa/inet.h>
 #include <causeway/base/error.hpp>
 #include <causeway/bootstrap/addresses.hpp>

@@ -1,4 +1,3 @@
-// See connection.hpp.
 #include <causeway/bootstrap/connection.hpp>
 #include <poll.h>
 #include <sys/socket.h>

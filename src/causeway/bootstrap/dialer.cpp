@@ -1,4 +1,3 @@
-// See dialer.hpp.
 #include <causeway/base/error.hpp>
 #include <causeway/bootstrap/dialer.hpp>
 #include <poll.h>

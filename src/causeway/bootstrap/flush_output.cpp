@@ -1,4 +1,3 @@
-// See flush_output.hpp.
 #include <causeway/bootstrap/flush_output.hpp>
 #include <causeway/bootstrap/quiet_thread.hpp>
 #include <causeway/bootstrap/socket_io.hpp>

@@ -1,4 +1,3 @@
-// See fork_guard.hpp.
 #include <causeway/bootstrap/fork_guard.hpp>
 #include <fcntl.h>
 #include <pthread.h>

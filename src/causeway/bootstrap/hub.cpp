@@ -1,4 +1,3 @@
-// See hub.hpp.
 #include <arpa/inet.h>
 #include <causeway/base/error.hpp>
 #include <causeway/bootstrap/hub.hpp>

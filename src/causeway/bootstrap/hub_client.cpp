@@ -1,4 +1,3 @@
-// See hub_client.hpp.
 #include <causeway/base/error.hpp>
 #include <causeway/bootstrap/flush_output.hpp>
 #include <causeway/bootstrap/hub_client.hpp>

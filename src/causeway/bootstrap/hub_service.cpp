@@ -1,4 +1,3 @@
-// See hub_service.hpp.
 #include <causeway/base/error.hpp>
 #include <causeway/bootstrap/hub_service.hpp>
 #include <sys/eventfd.h>

@@ -1,4 +1,3 @@
-// See job_id.hpp.
 #include <causeway/bootstrap/job_id.hpp>
 #include <fmt/format.h>
 

@@ -1,4 +1,3 @@
-// See job_shape.hpp.
 #include <causeway/bootstrap/job_shape.hpp>
 
 #include <cstddef>

@@ -1,4 +1,3 @@
-// See membership.hpp.
 #include <causeway/bootstrap/membership.hpp>
 
 #include <algorithm>

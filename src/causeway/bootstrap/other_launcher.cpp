@@ -1,4 +1,3 @@
-// See other_launcher.hpp.
 #include <causeway/bootstrap/other_launcher.hpp>
 #include <fmt/format.h>
 

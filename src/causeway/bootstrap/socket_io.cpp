@@ -1,4 +1,3 @@
-// See socket_io.hpp.
 #include <causeway/base/error.hpp>
 #include <causeway/bootstrap/socket_io.hpp>
 #include <netinet/in.h>

@@ -1,4 +1,3 @@
-// See threads.hpp.
 #include <causeway/base/error.hpp>
 #include <causeway/bootstrap/flush_output.hpp>
 #include <causeway/bootstrap/threads.hpp>

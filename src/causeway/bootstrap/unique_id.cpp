@@ -1,4 +1,3 @@
-// See unique_id.hpp.
 #include <causeway/base/error.hpp>
 #include <causeway/bootstrap/addresses.hpp>
 #include <causeway/bootstrap/hub_service.hpp>

@@ -1,4 +1,3 @@
-// See wire.hpp.
 #include <causeway/bootstrap/wire.hpp>
 
 #include <cstdint>

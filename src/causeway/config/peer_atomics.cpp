@@ -1,4 +1,3 @@
-// See peer_atomics.hpp.
 #include <causeway/config/peer_atomics.hpp>
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// See settings_names.hpp.
 #include <causeway/config/settings_names.hpp>
 #include <causeway/config/settings_rows.hpp>
 

@@ -1,4 +1,3 @@
-// See settings_parse.hpp.
 #include <causeway/base/error.hpp>
 #include <causeway/config/settings_parse.hpp>
 

@@ -1,4 +1,3 @@
-// See topology.hpp.
 #include <causeway/base/error.hpp>
 #include <causeway/config/topology.hpp>
 #include <hwloc.h>

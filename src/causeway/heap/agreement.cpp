@@ -1,4 +1,3 @@
-// See agreement.hpp.
 #include <causeway/heap/agreement.hpp>
 
 #include <cstdint>

@@ -1,4 +1,3 @@
-// See allocator.hpp.
 #include <causeway/heap/allocator.hpp>
 
 #include <algorithm>

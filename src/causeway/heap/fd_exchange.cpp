@@ -1,4 +1,3 @@
-// See fd_exchange.hpp.
 #include <causeway/base/error.hpp>
 #include <causeway/heap/agreement.hpp>
 #include <causeway/heap/fd_exchange.hpp>

@@ -1,4 +1,3 @@
-// See world.hpp.
 #include <causeway/base/version.h>
 #include <causeway/base/error.hpp>
 #include <causeway/bootstrap/other_launcher.hpp>

@@ -1,4 +1,3 @@
-// See members.hpp.
 #include <causeway/base/error.hpp>
 #include <causeway/team/members.hpp>
 

@@ -1,4 +1,3 @@
-// See teams.hpp.
 #include <causeway/base/error.hpp>
 #include <causeway/view/heap_view.hpp>
 #include <causeway/host/machine_host.hpp>

@@ -1,4 +1,3 @@
-// See run_helpers.hpp.
 #include "run_helpers.hpp"
 
 #include <fcntl.h>

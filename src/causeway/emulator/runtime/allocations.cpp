@@ -1,4 +1,3 @@
-// See allocations.hpp.
 #include <causeway/emulator/runtime/allocations.hpp>
 #include <unistd.h>
 

@@ -1,4 +1,3 @@
-// See shared_segments.hpp.
 #include <causeway/emulator/runtime/shared_segments.hpp>
 #include <sys/mman.h>
 #include <unistd.h>

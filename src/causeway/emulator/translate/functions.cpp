@@ -1,4 +1,3 @@
-// See functions.hpp.
 #include <causeway/emulator/translate/functions.hpp>
 #include <causeway/emulator/translate/statements.hpp>
 #include <causeway/emulator/translate/words.hpp>

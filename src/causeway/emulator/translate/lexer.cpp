@@ -1,4 +1,3 @@
-// See lexer.hpp.
 #include <causeway/emulator/translate/lexer.hpp>
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// See shared_declaration.hpp.
 #include <causeway/emulator/translate/shared_declaration.hpp>
 #include <causeway/emulator/translate/statements.hpp>
 #include <causeway/emulator/translate/words.hpp>

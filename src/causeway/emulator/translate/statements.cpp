@@ -1,4 +1,3 @@
-// See statements.hpp.
 #include <causeway/emulator/translate/statements.hpp>
 #include <causeway/emulator/translate/words.hpp>
 

@@ -1,4 +1,3 @@
-// See unit.hpp.
 #include <causeway/emulator/translate/translate.hpp>
 #include <causeway/emulator/translate/unit.hpp>
 

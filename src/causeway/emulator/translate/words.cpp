@@ -1,4 +1,3 @@
-// See words.hpp.
 #include <causeway/emulator/translate/words.hpp>
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// See memory_cpu.hpp.
 #include <causeway/host/cpu/memory.hpp>
 #include <causeway/base/error.hpp>
 #include <causeway/emulator/runtime/allocations.hpp>

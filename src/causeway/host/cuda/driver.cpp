@@ -1,4 +1,3 @@
-// See driver.hpp.
 #include <causeway/host/cuda/driver.hpp>
 #include <causeway/base/error.hpp>
 

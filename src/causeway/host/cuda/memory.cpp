@@ -1,4 +1,3 @@
-// See memory_cuda.hpp.
 #include <causeway/host/cuda/driver.hpp>
 #include <causeway/host/cuda/memory.hpp>
 #include <causeway/base/error.hpp>

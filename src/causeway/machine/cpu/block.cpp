@@ -1,4 +1,3 @@
-// See block.hpp.
 #include <causeway/machine/cpu/block.hpp>
 #include <fmt/format.h>
 

@@ -1,4 +1,3 @@
-// See context.hpp.
 #include <causeway/machine/cpu/context.hpp>
 #include <causeway/machine/cpu/device.hpp>
 

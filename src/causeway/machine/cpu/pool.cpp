@@ -1,4 +1,3 @@
-// See pool.hpp.
 #include <causeway/machine/cpu/context.hpp>
 #include <causeway/machine/cpu/operation.hpp>
 #include <causeway/machine/cpu/pool.hpp>

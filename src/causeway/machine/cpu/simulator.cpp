@@ -1,4 +1,3 @@
-// See simulator.hpp.
 #include <causeway/base/error.hpp>
 #include <causeway/machine/cpu/context.hpp>
 #include <causeway/machine/cpu/operation.hpp>

@@ -1,4 +1,3 @@
-// See stacks.hpp.
 #include <causeway/base/error.hpp>
 #include <causeway/machine/cpu/stacks.hpp>
 #include <causeway/machine/cpu/switch.hpp>
