@@ -20,7 +20,9 @@ if(NOT CAUSEWAY_TEST_SAMPLE)
            COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/unit/tools/command_test.py $<TARGET_FILE:causeway>)
   add_test(NAME script.install COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/unit/tools/install_test.py
                                        ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR})
-  set_tests_properties(api.golden tidy.rules script.progress script.command script.install PROPERTIES LABELS unit)
+  add_test(NAME script.parts COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/unit/tools/parts_test.py
+                                     ${CMAKE_CTEST_COMMAND} ${CMAKE_BINARY_DIR})
+  set_tests_properties(api.golden tidy.rules script.progress script.command script.parts script.install PROPERTIES LABELS unit)
 endif()
 
 # (In the sample the address sanitizer leaves out what takes long to build; the acceptance run has it all.)

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Compiles every example and conformance program, and the MoE benchmark, with nvcc, as a user would; nothing is run.
-#   build_cuda_programs.sh CAUSEWAY-TOOL [--quick]
+#   build_cuda_programs.sh CAUSEWAY-TOOL [--quick | K/N]
 # --quick: the conformance programs to PTX only, and none of those that take long. Without it three programs, each of which takes a
-# quarter of an hour, are compiled without optimisation, and all others as they are run.
+# quarter of an hour, are compiled without optimisation, and all others as they are run. K/N: every Nth of
+# them from the Kth on.
 set -u
 tool=$1
 quick=${2:-}
@@ -10,6 +11,10 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 # Those that git knows: what somebody else keeps beside them is his own. Without git all.
 mapfile -t sources < <(cd "$root" && git ls-files 'examples/*.cu' 'tests/conformance/*.cu' bench/moe.cu 2> /dev/null)
 [ ${#sources[@]} -gt 0 ] || mapfile -t sources < <(cd "$root" && ls examples/*.cu tests/conformance/*.cu bench/moe.cu)
+if [[ $quick = */* ]]; then
+  for index in "${!sources[@]}"; do ((index % ${quick#*/} == ${quick%/*} - 1)) || unset "sources[$index]"; done
+  quick=
+fi
 set -- "${sources[@]/#/$root/}"
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT

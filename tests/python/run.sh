@@ -2,7 +2,9 @@
 # The Python package on the CPU machine: its extension is built beside the library, then every script of this folder is run as a
 # job. With --full also with PyTorch, from `pip install .` in a fresh environment, and many more cases.
 #
-#   tests/python/run.sh [--full]
+#   tests/python/run.sh [--full [scripts | cases | torch | installed]]
+#
+# A word behind --full: this part alone.
 #
 # Needs Python's development files and venv; nanobind and NumPy come from the package index. Without a network it says so and
 # does nothing.
@@ -10,6 +12,10 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 full= sizes="2 4"
 [ "${1:-}" != --full ] || full=yes sizes="1 2 3 4"
+parts=${2:-scripts cases torch installed}
+for part in $parts; do
+  case $part in scripts | cases | torch | installed) ;; *) echo "run.sh: there is no part $part" >&2; exit 2 ;; esac
+done
 root=$PWD environment=$PWD/build/python
 
 [ -x "$environment/bin/python" ] || python3 -m venv "$environment"
@@ -50,19 +56,21 @@ scripts() {
 }
 export PYTHONPATH=$root/build/cpu/python CAUSEWAY_MACHINE=cpu PYTHONDONTWRITEBYTECODE=1
 causeway=build/cpu/bin/causeway python=$environment/bin/python
-scripts
-documents
 if [ -z "$full" ]; then
+  scripts
+  documents
   job 4 tests/python/ep_test.py 15 1
   job 2 tests/python/ep_test.py 3 101
   job 3 tests/python/ep_test.py 3 201
   exit 0
 fi
 
-for pes in 1 2 3 4 5 6 7 8; do job "$pes" tests/python/ep_test.py 63 $((pes * 1000)); done  # 504 cases
-options=(--nodes 2)
-job 4 tests/python/ep_errors_test.py
-options=()
+cases() {
+  for pes in 1 2 3 4 5 6 7 8; do job "$pes" tests/python/ep_test.py 63 $((pes * 1000)); done  # 504 cases
+  options=(--nodes 2)
+  job 4 tests/python/ep_errors_test.py
+  options=()
+}
 
 # With PyTorch, where one for this Python is there or can be had: its tensors, process groups and the example.
 version=$("$python" -c 'import sys; print(sys.version_info[:2])')
@@ -74,11 +82,6 @@ with_torch() {
     return
   done
 }
-torch=$(with_torch)
-if [ -z "$torch" ] && [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
-  DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends python3-torch python3-numpy > /dev/null 2>&1 || true
-  torch=$(with_torch)
-fi
 # ranks N SCRIPT [ARGUMENTS]: under torchrun, or where it does not work (PyTorch 1.13 with Python 3.11) with the variables it sets
 ranks() {
   local count=$1 rank pid failed=0 pids=(); shift
@@ -96,7 +99,14 @@ ranks() {
   for pid in "${pids[@]}"; do wait "$pid" || failed=1; done
   return $failed
 }
-if [ -n "$torch" ]; then
+torch() {
+  local torch python
+  torch=$(with_torch)
+  if [ -z "$torch" ] && [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
+    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends python3-torch python3-numpy > /dev/null 2>&1 || true
+    torch=$(with_torch)
+  fi
+  [ -n "$torch" ] || { echo "skipped: PyTorch for this Python is not there and cannot be installed"; return; }
   python=$torch
   job 2 tests/python/torch_test.py
   job 4 tests/python/ep_test.py 20 1 torch
@@ -107,19 +117,24 @@ if [ -n "$torch" ]; then
   ranks 2 tests/python/torch_test.py
   ranks 2 tests/python/torch_test.py group
   ranks 4 tests/python/ep_group_test.py
-else
-  echo "skipped: PyTorch for this Python is not there and cannot be installed"
-fi
+}
 
-fresh=$root/build/python-installed
-rm -rf "$fresh"
-python3 -m venv "$fresh"
-"$fresh/bin/python" -m pip install --quiet --disable-pip-version-check numpy . -C cmake.define.CAUSEWAY_CUDA=OFF
-unset PYTHONPATH
-causeway=$fresh/bin/causeway python=$fresh/bin/python
-scripts
-job 4 tests/python/ep_test.py 10 1
-# The package's tool has what it needs.
-"$causeway" info | grep -x '  cpu: available'
-"$causeway" cc --machine cpu examples/shift.cu -o "$fresh/shift"
-"$causeway" run -n 2 "$fresh/shift"
+installed() {
+  fresh=$root/build/python-installed
+  rm -rf "$fresh"
+  python3 -m venv "$fresh"
+  "$fresh/bin/python" -m pip install --quiet --disable-pip-version-check numpy . -C cmake.define.CAUSEWAY_CUDA=OFF
+  unset PYTHONPATH
+  causeway=$fresh/bin/causeway python=$fresh/bin/python
+  scripts
+  job 4 tests/python/ep_test.py 10 1
+  # The package's tool has what it needs.
+  "$causeway" info | grep -x '  cpu: available'
+  "$causeway" cc --machine cpu examples/shift.cu -o "$fresh/shift"
+  "$causeway" run -n 2 "$fresh/shift"
+}
+
+for part in $parts; do
+  "$part"
+  [ "$part" != scripts ] || documents
+done
