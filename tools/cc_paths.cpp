@@ -1,4 +1,5 @@
 #include <causeway/base/error.hpp>
+#include <causeway/config/settings.hpp>
 #include <tools/cc_paths.hpp>
 
 #include <unistd.h>
@@ -83,9 +84,9 @@ void require_headers(const fs::path& prefix) {
 }
 
 fs::path cuda_installation() {
-  if (const std::string wanted = environment("CAUSEWAY_CUDA_PREFIX"); !wanted.empty()) {
+  if (const fs::path wanted = inspect_settings(process_environment()).cuda_prefix; !wanted.empty()) {
     if (!has_cuda_library(wanted))
-      fail(Status::invalid_value, "CAUSEWAY_CUDA_PREFIX={}: there is no lib/libcauseway.so in it", wanted);
+      fail(Status::invalid_value, "CAUSEWAY_CUDA_PREFIX={}: there is no lib/libcauseway.so in it", wanted.string());
     return wanted;
   }
   const fs::path here = installation(), sibling = here.parent_path() / "cuda";

@@ -327,6 +327,23 @@ def spec_rows(root):
                     f"{name} has no text") for name in bare]
 
 
+def unread_settings(files):
+    """Fields of struct Settings that no code of the product reads: what is never read does nothing."""
+    table = next((s for s in files if s.path.endswith("settings.hpp") and re.search(r"^struct Settings \{", s.code, re.M)), None)
+    if not table:
+        return []
+    struct = re.search(r"^struct Settings \{", table.code, re.M)
+    filled_by = table.path.removesuffix("hpp") + "cpp"
+    others = "\n".join(s.code for s in files if s.cpp and s.folder not in ("tests", "examples", "bench") and s.path != filled_by)
+    found = []
+    for m in re.finditer(r"^  [\w:<>, ]+ (\w+)(?: = [^;]*|\{\})?;", table.code[struct.end():closing(table.code, struct.end() - 1)], re.M):
+        # (settings.field, world.settings().field, inspect_settings(...).field)
+        if not re.search(rf"settings\w*(?:\((?:[^()]|\(\))*\))?\.{m.group(1)}\b", others):
+            found.append(Finding(table.path, table.line_of(struct.end() + m.start(1)), f"{m.group(1)} is read nowhere: honour it, "
+                                 "or list its variable as one without effect"))
+    return found
+
+
 FILE_RULES = {"machine words": machine_words, "spins": spins, "translation": translation, "file length": file_length,
               "words": words, "first line": first_line, "pragma once": pragma_once, "columns": columns,
               "white space": white_space, "exits": exits, "floors": floors}
@@ -345,6 +362,7 @@ def check(root):
     too_many = f"{share:.1%} of functions have more than {FUNCTION_LINES_MAX} lines, at most {LONG_SHARE_MAX:.0%}"
     found["function length"] = [Finding(".", 1, too_many)] if share > LONG_SHARE_MAX else []
     found["doc comments"] = spec_rows(root)
+    found["settings"] = unread_settings(files)
     bare = [f for s in files for f in undocumented(s)]
     sizes = sorted(((len(s.lines), s.path) for s in files), reverse=True)
     median = statistics.median([n for n, _ in sizes] or [0])

@@ -134,23 +134,4 @@ Settings read_settings(const Environment& environment) {
   return settings;
 }
 
-std::string debug_file_path(std::string_view pattern, std::string_view host, int process_id) {
-  std::string path;
-  for (std::size_t i = 0; i < pattern.size(); ++i) {
-    const char next = pattern[i] == '%' && i + 1 < pattern.size() ? pattern[i + 1] : '\0';
-    if (next == 'h')
-      path += host;
-    else if (next == 'p')
-      path += std::to_string(process_id);
-    else if (next == '%')
-      path += '%';
-    else {
-      path += pattern[i];
-      continue;
-    }
-    ++i;
-  }
-  return path;
-}
-
 }  // namespace causeway

@@ -42,31 +42,20 @@ struct Settings {
   Settings();
 
   // Memory
-  std::uint64_t symmetric_bytes = 0;          ///< NVSHMEM_SYMMETRIC_SIZE: the first segment of the heap
-  std::uint64_t heap_stride_bytes = 0;        ///< CAUSEWAY_HEAP_STRIDE; 0: chosen
-  std::uint64_t cumem_granularity_bytes = 0;  ///< NVSHMEM_CUMEM_GRANULARITY
-  bool report_leaks = false;                  ///< CAUSEWAY_LEAK_REPORT
-  int teams_max = 0;                          ///< NVSHMEM_MAX_TEAMS
+  std::uint64_t symmetric_bytes = 0;    ///< NVSHMEM_SYMMETRIC_SIZE: the first segment of the heap
+  std::uint64_t heap_stride_bytes = 0;  ///< CAUSEWAY_HEAP_STRIDE; 0: chosen
+  bool report_leaks = false;            ///< CAUSEWAY_LEAK_REPORT
+  int teams_max = 0;                    ///< NVSHMEM_MAX_TEAMS
 
   // What is printed
-  DebugLevel debug = DebugLevel::none;    ///< NVSHMEM_DEBUG
-  std::string debug_file;                 ///< NVSHMEM_DEBUG_FILE, unexpanded: see debug_file_path
-  std::vector<std::string> debug_subsys;  ///< NVSHMEM_DEBUG_SUBSYS
-  bool print_version = false;             ///< NVSHMEM_VERSION
-  bool print_info = false;                ///< NVSHMEM_INFO
-
-  // How PEs reach each other
-  bool disable_p2p = false;       ///< NVSHMEM_DISABLE_P2P
-  bool disable_cuda_vmm = false;  ///< NVSHMEM_DISABLE_CUDA_VMM
-  bool disable_nvls = false;      ///< NVSHMEM_DISABLE_NVLS
-  bool disable_nccl = false;      ///< NVSHMEM_DISABLE_NCCL
-  std::string remote_transport;   ///< NVSHMEM_REMOTE_TRANSPORT; empty: chosen
+  DebugLevel debug = DebugLevel::none;  ///< NVSHMEM_DEBUG
+  std::string debug_file;               ///< NVSHMEM_DEBUG_FILE, unexpanded: see debug_file_path
+  bool print_version = false;           ///< NVSHMEM_VERSION
+  bool print_info = false;              ///< NVSHMEM_INFO
 
   // How PEs find each other
-  std::string bootstrap;                         ///< NVSHMEM_BOOTSTRAP
   std::string uid_interfaces;                    ///< NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME, as UniqueIdOptions takes it
   std::string uid_family;                        ///< NVSHMEM_BOOTSTRAP_UID_SOCK_FAMILY; empty: both
-  std::string uid_session;                       ///< NVSHMEM_BOOTSTRAP_UID_SESSION_ID
   std::chrono::nanoseconds bootstrap_timeout{};  ///< CAUSEWAY_BOOTSTRAP_TIMEOUT
 
   // Waits
@@ -100,6 +89,10 @@ struct Settings {
 
 /// The file that NVSHMEM_DEBUG_FILE names, with %h and %p replaced by host name and process id, and %% by %.
 [[nodiscard]] std::string debug_file_path(std::string_view pattern, std::string_view host, int process_id);
+
+/// Prints the messages: warnings to standard error, information there or, from DebugLevel::info on, to the end of the
+/// file that NVSHMEM_DEBUG_FILE names.
+void print_messages(const Settings& settings);
 
 enum class TableFormat { plain, markdown };
 

@@ -27,6 +27,10 @@ constexpr SettingRow kRows[] = {
      "How much is printed. Each word adds to those before it; warnings about the environment and errors are always "
      "printed. ABORT prints what INFO does: the library does not end the process.",
      &S::debug, "NONE|VERSION|WARN|INFO|ABORT|TRACE"},
+    {"NVSHMEM_DEBUG_FILE", text, honoured, "",
+     "The file to whose end information goes; %h in its name is the host's name, %p the process, %% a %. Not set: "
+     "standard error.",
+     &S::debug_file},
     {"NVSHMEM_VERSION", boolean, honoured, "0",
      "Print the library's version at start. A version number such as 3.4.5, as some container images set, counts as "
      "not set.",

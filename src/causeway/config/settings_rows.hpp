@@ -21,7 +21,7 @@ enum class SettingEffect {
 /// The field of Settings that a row fills, if any.
 using SettingField = std::variant<std::monostate, bool Settings::*, int Settings::*, std::uint64_t Settings::*,
                                   std::chrono::nanoseconds Settings::*, std::string Settings::*,
-                                  std::vector<std::string> Settings::*, DebugLevel Settings::*>;
+                                  DebugLevel Settings::*>;
 
 struct SettingRow {
   std::string_view name;

@@ -5,7 +5,6 @@ namespace causeway {
 namespace {
 
 using enum SettingKind;
-using S = Settings;
 
 constexpr std::string_view kFoundAnyway =
     "PEs find each other without it: by `causeway run`, or by the unique id that the program hands out.";
@@ -19,13 +18,13 @@ constexpr std::string_view kNoIbgda = "There is no transport that drives network
 constexpr std::string_view kNoLibfabric = "There is no libfabric transport.";
 
 constexpr SettingRow idle(std::string_view name, SettingKind kind, std::string_view standard, std::string_view help,
-                          std::string_view words = {}, SettingField field = {}) {
-  return {name, kind, SettingEffect::no_effect, standard, help, field, words};
+                          std::string_view words = {}) {
+  return {name, kind, SettingEffect::no_effect, standard, help, {}, words};
 }
 
 constexpr SettingRow kRows[] = {
     // ---- start
-    idle("NVSHMEM_BOOTSTRAP", choice, "PMI", kFoundAnyway, "PMI|MPI|SHMEM|UID|plugin", &S::bootstrap),
+    idle("NVSHMEM_BOOTSTRAP", choice, "PMI", kFoundAnyway, "PMI|MPI|SHMEM|UID|plugin"),
     idle("NVSHMEM_BOOTSTRAP_PMI", choice, "PMI", kFoundAnyway, "PMI|PMI-2|PMIX"),
     idle("NVSHMEM_BOOTSTRAP_PLUGIN", text, "", kNoPlugins),
     idle("NVSHMEM_BOOTSTRAP_MPI_PLUGIN", text, "", kNoPlugins),
@@ -36,25 +35,20 @@ constexpr SettingRow kRows[] = {
     idle("NVSHMEM_BOOTSTRAP_UID_PLUGIN", text, "", kNoPlugins),
     idle("NVSHMEM_BOOTSTRAP_TWO_STAGE", boolean, "0",
          "Start never needs a second stage: the heap is made on first use."),
-    idle("NVSHMEM_BOOTSTRAP_UID_SESSION_ID", text, "", "A unique id carries its maker's addresses and port.", "",
-         &S::uid_session),
+    idle("NVSHMEM_BOOTSTRAP_UID_SESSION_ID", text, "", "A unique id carries its maker's addresses and port."),
 
     // ---- memory and routes: PEs share memory by descriptors and reach each other by load and store, or not at all
-    idle("NVSHMEM_CUMEM_GRANULARITY", size, "512M", "Heap segments are multiples of what the driver recommends.", "",
-         &S::cumem_granularity_bytes),
+    idle("NVSHMEM_CUMEM_GRANULARITY", size, "512M", "Heap segments are multiples of what the driver recommends."),
     idle("NVSHMEM_DISABLE_CUDA_VMM", boolean, "0",
-         "GPU memory is shared by cuMem handles always: the older calls choose their own addresses.", "",
-         &S::disable_cuda_vmm),
-    idle("NVSHMEM_DISABLE_P2P", boolean, "0", "There is no other way to a peer than load and store.", "",
-         &S::disable_p2p),
-    idle("NVSHMEM_DISABLE_NVLS", boolean, "0", "Multicast objects are never used.", "", &S::disable_nvls),
+         "GPU memory is shared by cuMem handles always: the older calls choose their own addresses."),
+    idle("NVSHMEM_DISABLE_P2P", boolean, "0", "There is no other way to a peer than load and store."),
+    idle("NVSHMEM_DISABLE_NVLS", boolean, "0", "Multicast objects are never used."),
     idle("NVSHMEM_REMOTE_TRANSPORT", choice, "", "There is no network transport: the PEs of a job share a host.",
-         "none|ucx|libfabric|ibrc|ibdevx|ibgda", &S::remote_transport),
+         "none|ucx|libfabric|ibrc|ibdevx|ibgda"),
 
     // ---- debugging
-    idle("NVSHMEM_DEBUG_FILE", text, "", "Messages go to standard error.", "", &S::debug_file),
     idle("NVSHMEM_INFO_HIDDEN", boolean, "0", "No variable is hidden: `causeway info --settings` shows all."),
-    idle("NVSHMEM_DEBUG_SUBSYS", list, "", "NVSHMEM_DEBUG is not divided by subsystem.", "", &S::debug_subsys),
+    idle("NVSHMEM_DEBUG_SUBSYS", list, "", "NVSHMEM_DEBUG is not divided by subsystem."),
     idle("NVSHMEM_DEBUG_ATTACH_DELAY", integer, "0", "`causeway run --gdb PE` starts a PE under the debugger."),
     idle("NVSHMEM_ENABLE_ERROR_CHECKS", boolean, "0", "Host calls always check their arguments."),
     idle("NVSHMEM_CUDA_PATH", text, "", "The driver's library is found as the dynamic linker finds it."),
@@ -84,7 +78,7 @@ constexpr SettingRow kRows[] = {
     idle("NVSHMEM_MAX_PEER_STREAMS", integer, "", "The library uses a fixed set of private streams."),
 
     // ---- collectives
-    idle("NVSHMEM_DISABLE_NCCL", boolean, "0", "NCCL is never used.", "", &S::disable_nccl),
+    idle("NVSHMEM_DISABLE_NCCL", boolean, "0", "NCCL is never used."),
     idle("NVSHMEM_BARRIER_DISSEM_KVAL", integer, "2", kOneAlgorithm),
     idle("NVSHMEM_BARRIER_TG_DISSEM_KVAL", integer, "2", kOneAlgorithm),
     idle("NVSHMEM_BCAST_ALGO", integer, "", kOneAlgorithm),

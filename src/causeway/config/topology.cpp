@@ -157,12 +157,6 @@ void read_cpus(Topology& result) {
             [](const NumaNode& a, const NumaNode& b) { return a.number < b.number; });
 }
 
-std::string read_host_name() {
-  std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0) return "localhost";
-  return name.data();
-}
-
 std::uint64_t hash_host(const fs::path& root, const std::string& host_name) {
   std::string identity = trimmed(read_file(root / "proc/sys/kernel/random/boot_id"));
   if (identity.empty()) identity = trimmed(read_file(root / "etc/machine-id"));
@@ -223,6 +217,12 @@ MemorySizes read_memory_sizes(const fs::path& root) {
     sizes.total_bytes = std::uint64_t(pages) * std::uint64_t(::sysconf(_SC_PAGESIZE));
   apply_group_limits(root, sizes);
   return sizes;
+}
+
+std::string read_host_name() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "localhost";
+  return name.data();
 }
 
 std::uint64_t read_host_id(const fs::path& root) { return hash_host(root, read_host_name()); }

@@ -52,7 +52,8 @@ struct Topology {
 /// Reads everything. `root` stands for "/" in the names of files, for tests; CPUs are always those of this machine.
 [[nodiscard]] Topology read_topology(const std::filesystem::path& root = "/");
 
-/// Topology::host_id alone.
+/// Topology::host_name alone; host_id alone.
+[[nodiscard]] std::string read_host_name();
 [[nodiscard]] std::uint64_t read_host_id(const std::filesystem::path& root = "/");
 
 /// The sizes alone: much cheaper, and what is available changes.

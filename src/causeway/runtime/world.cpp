@@ -102,7 +102,7 @@ World::~World() {
 }
 
 void World::print_start() const {
-  for (const auto& message : settings_.messages) std::fprintf(stderr, "causeway: %s\n", message.text.c_str());
+  print_messages(settings_);
   if (settings_.print_version || settings_.print_info || settings_.debug >= DebugLevel::version)
     std::printf("%s\n", NVSHMEM_VENDOR_STRING);
   if (settings_.print_info) std::printf("%s", settings_table(settings_, TableFormat::plain).c_str());

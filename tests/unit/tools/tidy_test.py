@@ -218,6 +218,17 @@ class Rules(Tree):
             self.expect_clean("api/life.cpp", CPP + f"void nvshmem_global_exit(int status) {{\n  {call};\n}}\n")
         self.expect_clean("base/error.cpp", CPP + "void f() { job.exit(1); on_exit(2); global_exit(3); }\n")
 
+    def test_settings_that_nothing_reads(self):
+        table = ("// Settings.\n#pragma once\n/// All.\nstruct Settings {\n  Settings();\n  int teams_max = 0;  ///< how many\n"
+                 "  std::chrono::nanoseconds wait{};\n  std::string file;\n  const int& value(int name) const;\n};\n")
+        files = {"runtime/settings.hpp": table, "runtime/settings.cpp": CPP + "int f(S settings) { return settings.file; }\n",
+                 "tests/unit/settings_test.cpp": CPP + "int g() { return settings.file; }\n",
+                 "runtime/world.cpp": CPP + "int h() { return settings_.teams_max + read_settings(of(), 1).wait; }\n"}
+        found = {rule: [(f.path, f.line) for f in findings] for rule, findings in self.found(files).items() if findings}
+        self.assertEqual(found, {"settings": [("runtime/settings.hpp", 8)]})
+        files["api/start.cpp"] = CPP + "int i() { return world().settings().file; }\n"
+        self.assertEqual([f for findings in self.found(files).values() for f in findings], [])
+
 
 class Program(Tree):
     def run_on(self, files):
@@ -229,7 +240,7 @@ class Program(Tree):
             return subprocess.run([sys.executable, str(TIDY), folder], capture_output=True, text=True)
 
     def test_output_and_status(self):
-        rules = len(tidy.FILE_RULES) + 2
+        rules = len(tidy.FILE_RULES) + 3
         good = self.run_on(CLEAN)
         self.assertEqual((good.returncode, good.stdout.splitlines()[-1]), (0, f"{rules} passed, 0 failed"))
         bad = self.run_on({**CLEAN, "rma/put.cpp": CPP + "int a; \n", "rma/get.cpp": CPP + "int b; \n"})
