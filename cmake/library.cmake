@@ -1,6 +1,8 @@
 # The two libraries, from one tree. Where a source lies says whose it is: in src/causeway/FOLDER everybody's, in FOLDER/cpu and
-# FOLDER/cuda one machine's. (The emulated CUDA runtime belongs to the CPU machine, too.)
+# FOLDER/cuda one machine's. A `.cu` in FOLDER has kernels: it is compiled for each machine. (The emulated CUDA runtime belongs to the
+# CPU machine, too.)
 set(root ${source_root}/causeway)
+file(GLOB machine_sources CONFIGURE_DEPENDS ${root}/*/*.cu)
 
 # What the tools use as well: no machine, no heap.
 file(GLOB core_sources CONFIGURE_DEPENDS ${root}/base/*.cpp ${root}/bootstrap/*.cpp ${root}/config/*.cpp)
@@ -29,7 +31,8 @@ if(CAUSEWAY_CPU_MACHINE)
       COMPILE_DEFINITIONS CAUSEWAY_TSAN=1
       OBJECT_DEPENDS ${root}/machine/cpu/uninstrumented.hpp)
   endif()
-  add_library(causeway_cpu_parts OBJECT ${common_sources} ${cpu_sources})
+  causeway_machine_sources(cpu machine_units ${machine_sources})
+  add_library(causeway_cpu_parts OBJECT ${common_sources} ${cpu_sources} ${machine_units})
   add_dependencies(causeway_cpu_parts causeway_generated)
   target_compile_definitions(causeway_cpu_parts PRIVATE CAUSEWAY_LIBRARY=1 CAUSEWAY_CPU=1)
   target_include_directories(causeway_cpu_parts SYSTEM PRIVATE ${root}/emulator/include)

@@ -34,10 +34,9 @@ int blocks_at_a_time(unsigned) {
 }
 }  // namespace causeway::machine
 
-#include <causeway/moe/buffer_make.hpp>
-#include <causeway/moe/buffer_throughput.hpp>
-
-#include <causeway/moe/buffer_low_latency.hpp>
+#include <causeway/moe/buffer.cu>
+#include <causeway/moe/buffer_low_latency.cu>
+#include <causeway/moe/buffer_throughput.cu>
 
 #include <cstring>
 #include <vector>

@@ -1,7 +1,7 @@
 // Tells the user what reading the environment has shown, and where NVSHMEM_DEBUG_FILE wants it.
-#include <causeway/runtime/settings.hpp>
-#include <causeway/runtime/settings_parse.hpp>
-#include <causeway/runtime/topology.hpp>
+#include <causeway/config/settings.hpp>
+#include <causeway/config/settings_parse.hpp>
+#include <causeway/config/topology.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -112,6 +112,8 @@ inline Tokens no_tokens(int ranks) {
   none.hidden = 8, none.topk = 1, none.experts = ranks;
   return none;
 }
+/// Blocks of any low-latency kernel that the caller's GPU holds at a time.
+int low_latency_blocks_at_a_time();
 void check_range(const char* argument, long long value, long long low, long long high, const char* what);
 /// `rows` rows at a multiple of 16 bytes; no rows may be null.
 void check_row_pointer(const char* argument, const void* pointer, long long rows);

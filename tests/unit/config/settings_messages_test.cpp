@@ -1,6 +1,6 @@
 // Where messages about the environment go: warnings to standard error, information to NVSHMEM_DEBUG_FILE.
-#include <causeway/runtime/settings.hpp>
-#include <causeway/runtime/topology.hpp>
+#include <causeway/config/settings.hpp>
+#include <causeway/config/topology.hpp>
 #include <gtest/gtest.h>
 #include <unistd.h>
 

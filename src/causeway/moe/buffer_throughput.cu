@@ -1,5 +1,4 @@
-// High-throughput mode, from the host. Included by the one unit of each machine.
-#pragma once
+// High-throughput mode, from the host.
 #include <causeway/moe/buffer.hpp>
 
 namespace causeway::moe {

@@ -1,6 +1,7 @@
-// Low-latency mode, from the host. Included by the one unit of each machine.
-#pragma once
+// Low-latency mode, from the host.
 #include <causeway/moe/buffer.hpp>
+
+#include <algorithm>
 
 namespace causeway::moe {
 
@@ -55,6 +56,12 @@ Text<Complaint::kRoom> words_of(const std::exception_ptr& wrong) {
 }
 
 }  // namespace
+
+int low_latency_blocks_at_a_time() {
+  return std::min(
+      {machine::blocks_at_a_time<LowLatencySend>(kThreads), machine::blocks_at_a_time<LowLatencyReceive>(kThreads),
+       machine::blocks_at_a_time<LowLatencyReturn>(kThreads), machine::blocks_at_a_time<LowLatencySum>(kThreads)});
+}
 
 // (A graph's operation may run between another's send and its receive, so its memory is nobody else's.)
 std::shared_ptr<Pool::Piece> Buffer::Implementation::take_operation(cudaStream_t stream) {

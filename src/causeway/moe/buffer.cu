@@ -1,5 +1,4 @@
-// How a buffer is made. Included by the one unit of each machine.
-#pragma once
+// How a buffer is made, and its end.
 #include <causeway/api/types.h>
 #include <causeway/moe/buffer.hpp>
 
@@ -65,10 +64,7 @@ Gpu own_gpu() {
     fail(Status::internal, "the properties of the GPU are not known");
   uint64_t name = kDigestBegin;
   for (const char byte : properties.uuid.bytes) name = digest(name, uint64_t(uint8_t(byte)));
-  const int room = std::min(
-      {machine::blocks_at_a_time<LowLatencySend>(kThreads), machine::blocks_at_a_time<LowLatencyReceive>(kThreads),
-       machine::blocks_at_a_time<LowLatencyReturn>(kThreads), machine::blocks_at_a_time<LowLatencySum>(kThreads)});
-  return {name, properties.multiProcessorCount, room};
+  return {name, properties.multiProcessorCount, low_latency_blocks_at_a_time()};
 }
 
 /// Ranks that share the caller's GPU, as far as the number of GPUs tells.

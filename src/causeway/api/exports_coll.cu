@@ -1,0 +1,3 @@
+// Exported functions: collectives.
+#include <causeway/api/exports.hpp>
+#include <causeway/generated/exports_coll.inc>

@@ -1,0 +1,3 @@
+// Exported functions: reductions and scans.
+#include <causeway/api/exports.hpp>
+#include <causeway/generated/exports_reduce.inc>

@@ -1,5 +1,0 @@
-// The mixture-of-experts buffer of the CUDA machine.
-#include <causeway/moe/buffer_make.hpp>
-#include <causeway/moe/buffer_throughput.hpp>
-
-#include <causeway/moe/buffer_low_latency.hpp>
