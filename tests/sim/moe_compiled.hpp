@@ -38,7 +38,9 @@ int blocks_at_a_time(unsigned) {
 #include <causeway/moe/buffer_low_latency.cu>
 #include <causeway/moe/buffer_throughput.cu>
 
+#include <cstdio>
 #include <cstring>
+#include <string>
 #include <vector>
 
 namespace causeway::host {
@@ -61,7 +63,18 @@ void check_faults(const char*, FaultRecord* record) {  // each is told once
   fail(Status::internal, "device code: {}: {} (expected {}, seen {})", faults.operation, faults.problem,
        faults.expected, faults.seen);
 }
+void* allocate_symmetric(const char*, size_t bytes, size_t, bool, const std::string&, const std::string&) {
+  return nvshmem_calloc(1, bytes);
+}
+void free_symmetric(const char*, void* block, const std::string&) { nvshmem_free(block); }
+TeamPair split_2d(const char*, int parent, int xrange, const TeamConfig&, const TeamConfig&, const std::string&) {
+  TeamPair made;
+  nvshmem_team_split_2d(parent, xrange, nullptr, 0, &made.x, nullptr, 0, &made.y);
+  return made;
+}
+void destroy_team(const char*, int team) { nvshmem_team_destroy(team); }
 }  // namespace causeway::host
+void causeway::note_error(const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); }
 
 namespace causeway::machine_host {
 void copy(void* to, const void* from, size_t bytes) { cudaMemcpy(to, from, bytes, cudaMemcpyDefault); }

@@ -2,6 +2,7 @@
 #include <causeway/base/export.hpp>
 #include <causeway/api/edge.hpp>
 #include <causeway/host/machine_host.hpp>
+#include <causeway/runtime/internal.hpp>
 #include <causeway/runtime/pe_state.hpp>
 #include <causeway/runtime/world.hpp>
 #include <dlfcn.h>
@@ -27,17 +28,7 @@ std::string call_site(const void* address) {
 void* allocate(const char* call, size_t bytes, size_t alignment, bool zeroed, const void* caller,
                const std::string& problem = {}) {
   void* block = nullptr;
-  guard(call, [&] {
-    World& world = world_of(call);
-    void* made = world.allocate(bytes, alignment, call_site(caller), problem);
-    if (zeroed) machine_host::zero(made, bytes);
-    // Collective calls end with everyone: zeroed memory is zero before any peer can write to it.
-    world.bootstrap().barrier(call);
-    if (bytes > 0)
-      block = made;
-    else
-      world.free(made, "size 0");
-  });
+  guard(call, [&] { block = host::allocate_symmetric(call, bytes, alignment, zeroed, call_site(caller), problem); });
   return block;
 }
 
@@ -64,13 +55,7 @@ CAUSEWAY_EXPORT void* nvshmem_align(size_t alignment, size_t size) {
 
 CAUSEWAY_EXPORT void nvshmem_free(void* ptr) {
   const void* caller = __builtin_return_address(0);
-  guard("nvshmem_free", [&] {
-    World& world = world_of("nvshmem_free");
-    if (!ptr) return;
-    // Kernels that still use the block must be through before it is given out again.
-    machine_host::synchronize_device();
-    world.free(ptr, call_site(caller));
-  });
+  guard("nvshmem_free", [&] { host::free_symmetric("nvshmem_free", ptr, call_site(caller)); });
 }
 
 CAUSEWAY_EXPORT void* nvshmem_realloc(void* ptr, size_t size) {

@@ -3,6 +3,7 @@
 #include <causeway/api/edge.hpp>
 #include <causeway/api/types.h>
 #include <causeway/host/machine_host.hpp>
+#include <causeway/runtime/internal.hpp>
 #include <causeway/runtime/pe_state.hpp>
 #include <causeway/runtime/world.hpp>
 
@@ -64,12 +65,11 @@ CAUSEWAY_EXPORT int nvshmem_team_split_2d(nvshmem_team_t parent_team, int xrange
     if (xaxis_team) *xaxis_team = NVSHMEM_TEAM_INVALID;
     if (yaxis_team) *yaxis_team = NVSHMEM_TEAM_INVALID;
     if (!xaxis_team || !yaxis_team) wrong = "xaxis_team and yaxis_team must not be null";
-    World& world = world_of("nvshmem_team_split_2d");
+    world_of("nvshmem_team_split_2d");  // (throws before init)
     if (parent_team == NVSHMEM_TEAM_INVALID) return void(refused = true);
     const TeamConfig x = read_config("xaxis_config", xaxis_config, xaxis_mask, wrong);
     const TeamConfig y = read_config("yaxis_config", yaxis_config, yaxis_mask, wrong);
-    world.bind();
-    const auto made = world.teams().split_2d(parent_team, xrange, x, y, wrong);
+    const TeamPair made = host::split_2d("nvshmem_team_split_2d", parent_team, xrange, x, y, wrong);
     *xaxis_team = made.x;
     *yaxis_team = made.y;
   });
@@ -118,10 +118,5 @@ CAUSEWAY_EXPORT int nvshmemx_team_init(nvshmem_team_t* team, nvshmem_team_config
 }
 
 CAUSEWAY_EXPORT void nvshmem_team_destroy(nvshmem_team_t team) {
-  guard("nvshmem_team_destroy", [&] {
-    World& world = world_of("nvshmem_team_destroy");
-    if (team == NVSHMEM_TEAM_INVALID) return;
-    world.require_bound("nvshmem_team_destroy");
-    world.teams().destroy(team);
-  });
+  guard("nvshmem_team_destroy", [&] { host::destroy_team("nvshmem_team_destroy", team); });
 }

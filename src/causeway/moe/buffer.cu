@@ -3,12 +3,6 @@
 #include <causeway/moe/buffer.hpp>
 
 #include <algorithm>
-#include <cstring>
-#include <type_traits>
-
-extern "C" int nvshmem_team_split_2d(nvshmem_team_t, int, const nvshmem_team_config_t*, long, nvshmem_team_t*,
-                                     const nvshmem_team_config_t*, long, nvshmem_team_t*);
-extern "C" void nvshmem_team_destroy(nvshmem_team_t);
 
 namespace causeway::moe {
 
@@ -191,9 +185,7 @@ Buffer::Buffer(const BufferOptions& options) : implementation_(std::make_unique<
     self.inside.emplace(self.world, self.faults.get(), options.team,
                         limits_of(options, shape.ranks, options.experts_max), 0, 1, options.blocks);
   } else {
-    if (nvshmem_team_split_2d(options.team, shape.node_ranks, nullptr, 0, &self.node_team, nullptr, 0,
-                              &self.rail_team) != 0)
-      fail(Status::internal, "no teams for the {} nodes of a buffer: {}", shape.nodes(), causeway_last_error());
+    self.split();
     const int node_experts = (options.experts_max + shape.nodes() - 1) / shape.nodes();
     self.rail.emplace(self.world, self.faults.get(), self.rail_team,
                       limits_of(options, shape.nodes(), options.experts_max), shape.position(), shape.node_ranks,
@@ -205,6 +197,13 @@ Buffer::Buffer(const BufferOptions& options) : implementation_(std::make_unique<
   self.no_handle = self.make_handle(no_tokens(shape.ranks));
   self.low_limits = low_limits_of(self.options, shape.ranks);
   if (self.low_limits.tokens > 0) self.make_low_latency();
+}
+
+void Buffer::Implementation::split() try {
+  const TeamPair teams = host::split_2d(kName, options.team, shape.node_ranks);
+  node_team = teams.x, rail_team = teams.y;
+} catch (const Error& error) {
+  fail(Status::internal, "no teams for the {} nodes of a buffer: {}", shape.nodes(), error.what());
 }
 
 void Buffer::Implementation::make_low_latency() {
@@ -245,8 +244,8 @@ Buffer::Implementation::~Implementation() {
   low_region.reset();
   inside.reset();
   rail.reset();
-  if (node_team >= 0) nvshmem_team_destroy(node_team);
-  if (rail_team >= 0) nvshmem_team_destroy(rail_team);
+  for (const int team : {node_team, rail_team})
+    if (team >= 0) guard(kName, [team] { host::destroy_team(kName, team); });
 }
 
 int Buffer::rank() const { return implementation_->shape.rank; }

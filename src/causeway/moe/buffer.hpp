@@ -12,8 +12,6 @@
 
 namespace causeway::moe {
 
-constexpr const char* kName = "causeway::moe::Buffer";
-
 /// Where the tokens of a dispatch went, on each hop. Its memory is the buffer's pool's, so it must not outlive the buffer.
 class Handle {
  public:
@@ -95,6 +93,8 @@ struct Buffer::Implementation {
   void dispatch(const Tokens& in, const Handle&, int32_t verdict, int worst_rows, cudaStream_t);
   void throw_verdict(const Tokens& in, const Hop&) const;
 
+  /// Makes the teams of several nodes.
+  void split();
   /// Memory of a new operation.
   std::shared_ptr<Pool::Piece> take_operation(cudaStream_t);
   [[nodiscard]] LowLatencyPlace place_of(const Pool::Piece& operation, const LowLatencyHandle&) const;

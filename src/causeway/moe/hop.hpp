@@ -4,18 +4,17 @@
 // spread over the first. A combine: meet (all are through with the
 // last one), hand over, conclude (meet, and learn what ails the others), pull. All meetings are in a channel of the hop's own.
 #pragma once
+#include <causeway/api/guard.hpp>
 #include <causeway/machine/launch.hpp>
 #include <causeway/moe/count.hpp>
 #include <causeway/moe/move.hpp>
 #include <causeway/moe.hpp>
 #include <causeway/moe/pool.hpp>
-
-extern "C" void* nvshmem_malloc(size_t);
-extern "C" void* nvshmem_calloc(size_t, size_t);
-extern "C" void nvshmem_free(void*);
-extern "C" const char* causeway_last_error();
+#include <causeway/runtime/internal.hpp>
 
 namespace causeway::moe {
+
+constexpr const char* kName = "causeway::moe::Buffer";
 
 #if defined(CAUSEWAY_CPU)
 constexpr unsigned kThreads = 1;
@@ -29,16 +28,23 @@ inline int workers_of(int blocks) { return kThreads == 1 ? blocks : blocks * int
 /// Symmetric memory. Making and freeing it is collective over the world.
 class SymmetricMemory {
  public:
-  explicit SymmetricMemory(size_t bytes, const char* what) : bytes_(static_cast<char*>(nvshmem_calloc(1, bytes))) {
-    if (!bytes_)
-      fail(Status::out_of_memory, "{} bytes of symmetric memory for {}: {}", bytes, what, causeway_last_error());
+  explicit SymmetricMemory(size_t bytes, const char* what) : what_(what), bytes_(make(bytes, what)) {}
+  ~SymmetricMemory() {
+    guard(kName, [&] { host::free_symmetric(kName, bytes_, what_); });
   }
-  ~SymmetricMemory() { nvshmem_free(bytes_); }
   SymmetricMemory(const SymmetricMemory&) = delete;
   SymmetricMemory& operator=(const SymmetricMemory&) = delete;
   [[nodiscard]] char* get() const { return bytes_; }
 
  private:
+  static char* make(size_t bytes, const char* what) {
+    try {
+      return static_cast<char*>(host::allocate_symmetric(kName, bytes, 1, true, what));
+    } catch (const std::exception& error) {
+      fail(Status::out_of_memory, "{} bytes of symmetric memory for {}: {}", bytes, what, error.what());
+    }
+  }
+  const char* what_;
   char* bytes_;
 };
 

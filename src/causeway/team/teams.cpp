@@ -178,8 +178,7 @@ int Teams::split_strided(int parent, int start, int stride, int size, const Team
   return mine;
 }
 
-Teams::Pair Teams::split_2d(int parent, int xrange, const TeamConfig& x, const TeamConfig& y,
-                            const std::string& wrong) {
+TeamPair Teams::split_2d(int parent, int xrange, const TeamConfig& x, const TeamConfig& y, const std::string& wrong) {
   if (!find(parent))
     fail(Status::invalid_value, "parent_team is {}: must be a team that the caller is a member of", parent);
   std::string problem = wrong;
@@ -194,7 +193,7 @@ Teams::Pair Teams::split_2d(int parent, int xrange, const TeamConfig& x, const T
   const char* call = "nvshmem_team_split_2d";
   // Rows are disjoint, so they share a slot; and so do columns.
   const auto slots = agree(among_team(parent, call), {2, uint64_t(int64_t(xrange))}, problem, 2);
-  const Pair pair{install(slots[0], axes.x, x), install(slots[1], axes.y, y)};
+  const TeamPair pair{install(slots[0], axes.x, x), install(slots[1], axes.y, y)};
   machine_host::barrier(world_, call, parent, false);
   return pair;
 }

@@ -5,6 +5,7 @@
 #pragma once
 #include <causeway/heap/heap.hpp>
 #include <causeway/view/device_world.hpp>
+#include <causeway/team/config.hpp>
 #include <causeway/team/members.hpp>
 
 #include <cstdint>
@@ -15,12 +16,6 @@
 
 namespace causeway {
 
-
-/// What a program gave with a team (nvshmem_team_config_t).
-struct TeamConfig {
-  int contexts = 0;
-  uint64_t unique_id = 0;
-};
 
 class Teams {
  public:
@@ -37,10 +32,7 @@ class Teams {
   // Collective over the parent. Give the new team's slot, -1 to PEs that are no members. Throw on all members of the
   // parent, or on none. `wrong`: what is wrong with the caller's own arguments, which the others then learn; else empty.
   int split_strided(int parent, int start, int stride, int size, const TeamConfig&, const std::string& wrong);
-  struct Pair {
-    int x = -1, y = -1;
-  };
-  Pair split_2d(int parent, int xrange, const TeamConfig& x, const TeamConfig& y, const std::string& wrong);
+  TeamPair split_2d(int parent, int xrange, const TeamConfig& x, const TeamConfig& y, const std::string& wrong);
 
   /// An id that init() of some PEs can meet by: it names this PE, whose memory they meet in.
   uint64_t make_unique_id();
