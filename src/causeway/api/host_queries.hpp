@@ -1,6 +1,6 @@
 // Functions that ask, of the host of a CUDA program: it knows without the device.
 #pragma once
-#include <causeway/api/host_side.hpp>
+#include <causeway/runtime/internal.hpp>
 #include <causeway/api/types.h>
 
 #include <cstring>

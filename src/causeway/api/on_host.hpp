@@ -64,9 +64,9 @@ typename Op::Result poll(const char* name, const DeviceWorld& world, const Op& o
 }
 
 inline void finish(const char* name) {
-  check_faults(name);
+  host::check_faults(name);
   machine_host::synchronize(machine_host::private_stream());
-  check_faults(name);
+  host::check_faults(name);
 }
 
 template <class Op, class = void>

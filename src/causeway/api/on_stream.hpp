@@ -70,7 +70,7 @@ int run_together(const char* name, const Op& op, Stream stream) {
                     stream);
   if (Who == Caller::host) machine_host::synchronize(stream);
   if (wrong) std::rethrow_exception(wrong);
-  check_faults(name);
+  host::check_faults(name);
   return NVSHMEMX_SUCCESS;
 }
 
@@ -85,7 +85,7 @@ typename Op::Result on_stream(const char* name, const Op& op, Stream stream) {
     return detail::run_together<Caller::stream>(name, op, stream);
   } else if constexpr (Op::kKind == Kind::quiet) {
     detail::enqueue<Caller::stream>(HostView::binding(name).world, op, stream);
-    check_faults(name);
+    host::check_faults(name);
   } else {
     const HostView view = HostView::bound(name);
     detail::check_arguments<Caller::stream>(view, op);

@@ -66,7 +66,7 @@ int ranks_to_a_gpu() {
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)
     fail(Status::internal, "the number of GPUs is not known");
-  return (host::team_size(kName, NVSHMEMX_TEAM_NODE) + devices - 1) / devices;
+  return (HostView::team(kName, NVSHMEMX_TEAM_NODE).pes + devices - 1) / devices;
 }
 
 /// Ranks of a node where all PEs of a job that has been joined are the ranks; else all are one node, as far as is known. (The same
@@ -127,11 +127,11 @@ void agree(const DeviceWorld& world, BufferOptions& options, Shape& shape, Gpu g
            const std::exception_ptr& wrong) {
   const auto ranks = size_t(shape.ranks);
   const SymmetricMemory memory((ranks + 1) * sizeof(Agreement), "the making of a MoE buffer");
-  const bool whole = host::team_size(kName, NVSHMEM_TEAM_WORLD) == shape.ranks;
+  const bool whole = HostView::team(kName, NVSHMEM_TEAM_WORLD).pes == shape.ranks;
   const Agreement own{wrong ? 0 : digest_of(options, shape.ranks),
                       gpu,
-                      host::team_size(kName, NVSHMEMX_TEAM_NODE),
-                      host::team_number(kName, NVSHMEMX_TEAM_NODE),
+                      HostView::team(kName, NVSHMEMX_TEAM_NODE).pes,
+                      HostView::team(kName, NVSHMEMX_TEAM_NODE).pe,
                       options.low_latency_blocks,
                       share};
   auto* all = reinterpret_cast<Agreement*>(memory.get());
@@ -155,8 +155,8 @@ void agree(const DeviceWorld& world, BufferOptions& options, Shape& shape, Gpu g
 Shape shape_of(const DeviceWorld& world, BufferOptions& options, HostMemory<FaultRecord>& faults, Pool& pool,
                std::shared_ptr<Pool::Piece>& claims) {
   Shape shape;
-  shape.ranks = host::team_size(kName, options.team);
-  shape.rank = host::team_number(kName, options.team);
+  shape.ranks = HostView::team(kName, options.team).pes;
+  shape.rank = HostView::team(kName, options.team).pe;
   std::exception_ptr wrong;
   Gpu gpu{};
   int share = 1;
@@ -177,7 +177,7 @@ Shape shape_of(const DeviceWorld& world, BufferOptions& options, HostMemory<Faul
 
 Buffer::Buffer(const BufferOptions& options) : implementation_(std::make_unique<Implementation>()) {
   Implementation& self = *implementation_;
-  self.world = host::check_team(kName, options.team);
+  self.world = HostView::binding(kName).world;
   self.options = options;
   self.shape = shape_of(self.world, self.options, self.faults, self.pool, self.fault_claims);
   const Shape& shape = self.shape;

@@ -1,6 +1,6 @@
 // The host side of moe.hpp: what a buffer and its handles hold.
 #pragma once
-#include <causeway/api/host/check.hpp>
+#include <causeway/runtime/internal.hpp>
 #include <causeway/base/error.hpp>
 #include <causeway/moe/hop.hpp>
 #include <causeway/moe/low_latency_combine.hpp>

@@ -4,7 +4,7 @@
 // spread over the first. A combine: meet (all are through with the
 // last one), hand over, conclude (meet, and learn what ails the others), pull. All meetings are in a channel of the hop's own.
 #pragma once
-#include <causeway/api/guard.hpp>
+#include <causeway/api/edge.hpp>
 #include <causeway/machine/launch.hpp>
 #include <causeway/moe/count.hpp>
 #include <causeway/moe/move.hpp>
