@@ -3,6 +3,7 @@
 #include <causeway/view/heap_view.hpp>
 #include <causeway/view/gone.hpp>
 #include <causeway/machine/wait_info.hpp>
+#include <causeway/base/wait_policy.hpp>
 
 #include <cstdint>
 #include <cstdio>
@@ -31,12 +32,13 @@ CAUSEWAY_DEVICE_OUT_OF_LINE void record_fault(const DeviceWorld& world, const ch
   machine::store_release_sys(&record->written, read + 1);
 }
 
-CAUSEWAY_DEVICE_OUT_OF_LINE bool has_gone(const DeviceWorld& world, const WaitInfo& info) {
-  return info.peer < 0 ? any_lost(world) : gone(world, info.peer) != 0 && !info.outlives_peer;
+CAUSEWAY_DEVICE WaitLoss loss_of(const DeviceWorld& world, const WaitInfo& info) {
+  if (info.peer < 0) return any_lost(world) ? WaitLoss::somebody : WaitLoss::none;
+  return gone(world, info.peer) != 0 && !info.outlives_peer ? WaitLoss::peer : WaitLoss::none;
 }
 
 CAUSEWAY_DEVICE_OUT_OF_LINE void report_wait(const DeviceWorld& world, const WaitInfo& info, uint64_t seen, bool ends) {
-  const bool in_vain = ends && has_gone(world, info);
+  const bool in_vain = ends && loss_of(world, info) != WaitLoss::none;
   int whom = info.peer;  // it is in vain because of this PE; -1: of the hub, without which nobody hears of losses
   for (int pe = 0; in_vain && whom < 0 && pe < world.pes; ++pe)
     if (gone(world, pe) == kPeLost) whom = pe;
@@ -57,6 +59,14 @@ CAUSEWAY_DEVICE_OUT_OF_LINE void report_wait(const DeviceWorld& world, const Wai
   if (!ends) return;
   const char* const problem = in_vain ? "waited for what can no longer come" : "wait past its limit";
   record_fault(world, info.operation, problem, info.peer, info.address, info.expected, seen);
+}
+
+CAUSEWAY_DEVICE_OUT_OF_LINE bool report_when_due(const DeviceWorld& world, const WaitInfo& info, uint64_t seen,
+                                                 WaitWatch& watch) {
+  const WaitLimits limits{world.wait_report_ns, world.wait_timeout_ns, kLossPatienceNs};
+  const WaitStep step = watch.look(machine::now_ns(), loss_of(world, info), limits);
+  if (step == WaitStep::report) report_wait(world, info, seen, false);
+  return step == WaitStep::give_up;
 }
 
 }  // namespace causeway

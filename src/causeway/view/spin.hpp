@@ -1,7 +1,8 @@
 // The only wait loop. It lets the rest of the machine run, reports a wait that does not end, and ends it where asked.
 #pragma once
-#include <causeway/machine/wait_info.hpp>
 #include <causeway/machine/machine.hpp>
+#include <causeway/machine/wait_info.hpp>
+#include <causeway/base/wait_policy.hpp>
 #include <causeway/view/device_world.hpp>
 
 namespace causeway {
@@ -10,11 +11,9 @@ namespace causeway {
 /// the unit on CUDA.)
 CAUSEWAY_DEVICE_OUT_OF_LINE void report_wait(const DeviceWorld&, const WaitInfo&, uint64_t seen, bool ends);
 
-/// Has the peer gone; peer -1: has the job lost any PE? (Out of line: no part of the polling loop.)
-CAUSEWAY_DEVICE_OUT_OF_LINE bool has_gone(const DeviceWorld&, const WaitInfo&);
-
-/// A wait for whichever PE goes on for so long when the job has lost one: another may still come.
-constexpr uint64_t kLossPatienceNs = 1000000000;
+/// Looks at the clock and for losses, and reports the wait if that is due. True: it is to be given up, which report_wait()
+/// then says. (Out of line: no part of the polling loop.)
+CAUSEWAY_DEVICE_OUT_OF_LINE bool report_when_due(const DeviceWorld&, const WaitInfo&, uint64_t seen, WaitWatch&);
 
 /// Polls ready(seen, hurried) until it is true; `hurried` is for arrived(). Returns false only if the job's wait limit
 /// (CAUSEWAY_WAIT_TIMEOUT) has passed, or if the PE that it waits for has gone. describe() gives the WaitInfo: made where the clock is
@@ -25,34 +24,21 @@ CAUSEWAY_DEVICE bool spin_until(const DeviceWorld& world, Describe describe, Rea
   if (ready(seen, true)) return true;
   const machine::SpinNote<Describe> note(describe);
   constexpr unsigned kPollsPerClock = machine::kPollsPerClock;
-  uint64_t start = 0, lost_since = 0;
-  bool reported = false;
+  WaitWatch watch;
   unsigned polls = 0, dumps = machine::dumps_asked();
   for (;;) {
     machine::pause();
     if (ready(seen, polls < machine::kHurriedPolls)) break;
     if (++polls % kPollsPerClock != 0) continue;
-    const uint64_t now = machine::now_ns();
-    if (start == 0) start = now;
     if (machine::dumps_asked() != dumps) {
       dumps = machine::dumps_asked();
       report_wait(world, describe(), seen, false);
     }
-    if (world.wait_timeout_ns != 0 && now - start > world.wait_timeout_ns) {
-      report_wait(world, describe(), seen, true);
-      return false;
-    }
-    if (has_gone(world, describe())) {
-      if (lost_since == 0) lost_since = now;
-      if (describe().peer < 0 && now - lost_since < kLossPatienceNs) continue;
-      if (ready(seen, true)) break;  // what it did before it went
-      report_wait(world, describe(), seen, true);
-      return false;
-    }
-    if (!reported && world.wait_report_ns != 0 && now - start > world.wait_report_ns) {
-      report_wait(world, describe(), seen, false);
-      reported = true;
-    }
+    const WaitInfo info = describe();
+    if (!report_when_due(world, info, seen, watch)) continue;
+    if (ready(seen, true)) break;  // what a PE did before it went
+    report_wait(world, info, seen, true);
+    return false;
   }
   return true;
 }

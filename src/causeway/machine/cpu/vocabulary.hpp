@@ -13,8 +13,6 @@
 #define CAUSEWAY_API __attribute__((visibility("default")))
 #define CAUSEWAY_DEVICE inline
 #define CAUSEWAY_DEVICE_LARGE inline
-#define CAUSEWAY_HOST_DEVICE inline
-#define CAUSEWAY_CHECK
 #define CAUSEWAY_DEVICE_OUT_OF_LINE inline
 #define CAUSEWAY_DEVICE_PRINT(...) fprintf(stderr, __VA_ARGS__)
 #define CAUSEWAY_UNROLL  // what a lane holds in registers matters on a GPU alone

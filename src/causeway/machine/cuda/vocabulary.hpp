@@ -7,9 +7,6 @@
 
 #define CAUSEWAY_DEVICE __device__ __forceinline__
 #define CAUSEWAY_DEVICE_LARGE __device__ __noinline__  // whole collectives: a call is nothing beside a trip to a peer
-#define CAUSEWAY_HOST_DEVICE __host__ __device__ __forceinline__
-// For members of a template whose parameter is of the host or of the device.
-#define CAUSEWAY_CHECK _Pragma("nv_exec_check_disable") __host__ __device__
 #define CAUSEWAY_DEVICE_OUT_OF_LINE static __device__ __noinline__
 #define CAUSEWAY_DEVICE_PRINT(...) printf(__VA_ARGS__)
 #define CAUSEWAY_UNROLL _Pragma("unroll")
