@@ -158,7 +158,7 @@ CAUSEWAY_DEVICE bool wait_for_rank(const LowLatencyPlace& place, const char* nam
   const int peer = world_pe(place.view(), rank);
   const bool masks = place.timeout_ns != 0;  // then a rank that has gone is masked as one that is late
   const auto describe = [&] { return WaitInfo{name, peer, address, expected, ">=", masks}; };
-  uint64_t start = 0;
+  WaitWatch watch;
   unsigned polls = 0;
   bool there = false;
   spin_until(place.world, describe, [&](uint64_t& seen, bool hurried) {
@@ -167,14 +167,10 @@ CAUSEWAY_DEVICE bool wait_for_rank(const LowLatencyPlace& place, const char* nam
     if (++polls % machine::kPollsPerClock != 0) return false;
     if (place.masked(rank)) return true;
     if (!masks) return false;
-    const uint64_t now = machine::now_ns();
-    if (start == 0) start = now;
-    if (now - start < place.timeout_ns) {
-      if (gone(place.world, peer) == 0) return false;
-      there = ready(seen, true);  // what it sent before it went
-      if (there) return true;
-    }
-    machine::store_relaxed_sys(place.mask + rank, 1u);
+    const WaitLoss loss = gone(place.world, peer) != 0 ? WaitLoss::peer : WaitLoss::none;
+    if (watch.look(machine::now_ns(), loss, {0, place.timeout_ns, 0}) != WaitStep::give_up) return false;
+    there = ready(seen, true);  // what it sent before it went
+    if (!there) machine::store_relaxed_sys(place.mask + rank, 1u);
     return true;
   });
   return there;
