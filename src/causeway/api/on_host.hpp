@@ -3,19 +3,25 @@
 #pragma once
 #include <causeway/amo/amo.hpp>
 #include <causeway/api/on_stream.hpp>
+#include <causeway/host/host_poll.hpp>
 #include <causeway/signal/wait_many.hpp>
-#include <causeway/view/departures.hpp>
 
-#include <chrono>
 #include <cstdint>
-#include <cstdio>
-#include <thread>
 #include <type_traits>
 #include <vector>
 
 namespace causeway {
 
 namespace detail {
+
+template <class Op>
+WaitInfo info_of(const char* name, const Op& op) {
+  if constexpr (Op::kWaits) {
+    return {name, -1, op.variables(), static_cast<uint64_t>(op.value_of(0)), comparison_name(op.comparison)};
+  } else {
+    return {};
+  }
+}
 
 /// Copies the words again and again until the operation has seen enough; or once.
 template <class Op>
@@ -34,32 +40,17 @@ typename Op::Result poll(const char* name, const DeviceWorld& world, const Op& o
   bool enough = false;
   const auto look = [&] {
     machine_host::copy(seen.data(), op.variables(), seen.size() * sizeof(T));
-    return enough = op.look(found, holds);
+    enough = op.look(found, holds);
   };
   if (!Op::kWaits) {
     look();
     return op.result(found, enough, seen.data());
   }
-  const auto start = std::chrono::steady_clock::now();
-  std::chrono::steady_clock::time_point lost_since{};  // others may still come for a while (kLossPatienceNs)
-  for (bool reported = false; !look(); std::this_thread::yield()) {
-    const uint64_t offset = heap_offset(world, op.variables());
-    if (const int lost = gone_for_host(world, -1); lost >= 0) {
-      if (lost_since.time_since_epoch().count() == 0) lost_since = std::chrono::steady_clock::now();
-      if (std::chrono::steady_clock::now() - lost_since > std::chrono::nanoseconds(kLossPatienceNs))
-        fail(Status::internal, "gave up the wait on {} variable(s) at heap offset {:#x} (the first seen as {}): {}",
-             seen.size(), offset, seen[0], describe_gone(world, lost));
-    }
-    const auto waited = uint64_t(std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
-    if (world.wait_timeout_ns && waited > world.wait_timeout_ns)
-      fail(Status::internal, "gave up the wait on {} variable(s) at heap offset {:#x} (the first seen as {})",
-           seen.size(), offset, seen[0]);
-    if (!reported && world.wait_report_ns && waited > world.wait_report_ns) {
-      std::fprintf(stderr, "causeway: PE %d: %s: long wait on %zu variable(s) at heap offset %#llx\n", world.pe, name,
-                   seen.size(), static_cast<unsigned long long>(offset));
-      reported = true;
-    }
-  }
+  host_poll(world, info_of(name, op), [&](uint64_t& first) {
+    look();
+    first = static_cast<uint64_t>(seen[0]);
+    return enough;
+  });
   return op.result(found, enough, seen.data());
 }
 

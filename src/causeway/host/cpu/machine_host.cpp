@@ -5,6 +5,7 @@
 #include <causeway/emulator/runtime/devices.hpp>
 #include <causeway/machine/cpu/context.hpp>
 #include <causeway/machine/launch.hpp>
+#include <causeway/host/host_poll.hpp>
 #include <causeway/host/machine_host.hpp>
 
 #include <csignal>
@@ -39,9 +40,15 @@ void zero(void* place, size_t bytes) { std::memset(place, 0, bytes); }
 void store_word(uint64_t* place, uint64_t value) { machine::store_release_sys(place, value); }
 uint64_t load_word(const uint64_t* place) { return machine::load_acquire_sys(place); }
 void wait_for(const DeviceWorld& world, const WaitInfo& info, const std::function<bool(uint64_t& seen)>& ready) {
+  uint64_t last = 0;
+  const auto look = [&](uint64_t& seen, bool) {
+    const bool there = ready(seen);
+    last = seen;
+    return there;
+  };
   if (!spin_until(
-          world, [&] { return info; }, [&](uint64_t& seen, bool) { return ready(seen); }))
-    fail(Status::internal, "gave up waiting for PE {} in {}", info.peer, info.operation);
+          world, [&] { return info; }, look))
+    fail(Status::internal, "gave up waiting in {}", describe_wait(world, info, last));
 }
 
 void fill(const UnitRegistration& unit, const DeviceWorld& world) { unit.fill(&world, nullptr); }

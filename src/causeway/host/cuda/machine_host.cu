@@ -3,15 +3,12 @@
 #include <causeway/host/cuda/memory.hpp>
 #include <causeway/base/error.hpp>
 #include <causeway/coll/move.hpp>
+#include <causeway/host/host_poll.hpp>
 #include <causeway/host/kernels.hpp>
 #include <causeway/host/machine_host.hpp>
-#include <causeway/view/departures.hpp>
 
-#include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <thread>
 
 namespace causeway::machine_host {
 namespace {
@@ -113,22 +110,7 @@ uint64_t load_word(const uint64_t* place) {
   return value;
 }
 void wait_for(const DeviceWorld& world, const WaitInfo& info, const std::function<bool(uint64_t& seen)>& ready) {
-  const auto start = std::chrono::steady_clock::now();
-  bool reported = false;
-  uint64_t lost_since = 0;  // in terms of `waited`
-  for (uint64_t seen = 0; !ready(seen); std::this_thread::yield()) {
-    const auto waited = uint64_t(std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
-    const auto text = fmt::format("waiting in {} for PE {}: {} {} at heap offset {:#x}, seen {}", info.operation,
-                                  info.peer, info.comparison, info.expected, heap_offset(world, info.address), seen);
-    if (world.wait_timeout_ns && waited > world.wait_timeout_ns) fail(Status::internal, "gave up {}", text);
-    const int lost = gone_for_host(world, info.peer);
-    if (lost >= 0 && lost_since == 0) lost_since = waited;
-    if (lost >= 0 && (info.peer >= 0 || waited - lost_since > kLossPatienceNs) && !ready(seen))
-      fail(Status::internal, "gave up {}: {}", text, describe_gone(world, lost));
-    if (reported || !world.wait_report_ns || waited < world.wait_report_ns) continue;
-    std::fprintf(stderr, "causeway: PE %d: still %s\n", world.pe, text.c_str());
-    reported = true;
-  }
+  host_poll(world, info, ready);
 }
 
 void fill(const UnitRegistration& unit, const DeviceWorld& world) {
