@@ -7,6 +7,9 @@ endforeach()
 foreach(name leaving starting)
   causeway_job_test(jobs.${name} tests/${name}_jobs 1 LABELS conformance TIMEOUT 600)
 endforeach()
+causeway_add_program(giving_up_jobs tests/jobs/giving_up.cu DIRECTORY tests FLAGS -O1 -g1)
+causeway_job_test(jobs.giving_up tests/giving_up_jobs 1 RUN --env CAUSEWAY_WAIT_TIMEOUT=10ms LABELS conformance)
+causeway_job_test(jobs.giving_up.seed tests/giving_up_jobs 1 RUN --seed 1 --env CAUSEWAY_WAIT_TIMEOUT=10ms LABELS conformance)
 foreach(way "" --threads "--seed;1")  # the job must end with 1 and name PE 1
   string(MAKE_C_IDENTIFIER "returning${way}" name)
   add_test(NAME jobs.${name}
