@@ -1,5 +1,6 @@
 #include <causeway/base/error.hpp>
 #include <causeway/bootstrap/dialer.hpp>
+#include <causeway/bootstrap/wait_times.hpp>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -137,11 +138,13 @@ std::string to_text(const UniqueId& id) {
 Dialed dial(const UniqueId& id, Clock::time_point deadline) {
   std::vector<Candidate> candidates = make_candidates(id);
   std::vector<pollfd> set;
+  const Clock::time_point begun = Clock::now();
   for (;;) {
     const Clock::time_point now = Clock::now();
     const bool hopeless = std::all_of(candidates.begin(), candidates.end(),
                                       [](const auto& c) { return c.stranger || c.refused >= refusals_enough; });
-    if (hopeless || now >= deadline) fail_unreached(id, candidates);
+    const WaitState state{elapsed_ns(now - begun), 0, hopeless ? WaitLoss::peer : WaitLoss::none};
+    if (decide(state, {0, limit_ns(deadline - begun)}) == WaitStep::give_up) fail_unreached(id, candidates);
     Clock::time_point wake_at = deadline;
     set.clear();
     for (Candidate& candidate : candidates) {

@@ -2,6 +2,7 @@
 #include <causeway/bootstrap/flush_output.hpp>
 #include <causeway/bootstrap/hub_client.hpp>
 #include <causeway/bootstrap/random_bytes.hpp>
+#include <causeway/bootstrap/wait_times.hpp>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -89,7 +90,7 @@ std::vector<std::vector<std::byte>> HubClient::allgather(std::span<const std::by
     const std::lock_guard lock(mutex_);
     if (!broken_.empty()) fail_in_step(step, broken_);
     const Clock::time_point now = Clock::now();
-    pending_ = Pending{std::string(step), now, now + settings_.options.report_after, std::nullopt};
+    pending_ = Pending{std::string(step), now, now, std::nullopt};
     gather.value(sequence_++).text(step).block(mine);
   }
   try {
@@ -262,14 +263,17 @@ void HubClient::take_frame(Frame frame) {
 int HubClient::reader_wait_ms() const {
   const std::lock_guard lock(mutex_);
   // With nothing pending, look again after a report's time: a gather begun meanwhile is then not late.
-  return poll_ms(pending_ && !pending_->answer ? pending_->report_at : Clock::now() + settings_.options.report_after);
+  return poll_ms((pending_ && !pending_->answer ? pending_->told : Clock::now()) + settings_.options.report_after);
 }
 
 void HubClient::ask_who_is_missing_when_due() {
   {
     const std::lock_guard lock(mutex_);
-    if (!pending_ || pending_->answer || Clock::now() < pending_->report_at) return;
-    pending_->report_at = Clock::now() + settings_.options.report_after;
+    if (!pending_ || pending_->answer) return;
+    const Clock::time_point now = Clock::now();
+    const WaitState state{elapsed_ns(now - pending_->since), elapsed_ns(now - pending_->told)};
+    if (decide(state, {limit_ns(settings_.options.report_after)}) != WaitStep::report) return;
+    pending_->told = now;
   }
   // If the PE's thread is still sending its part, the hub could not tell yet, and this thread must not wait for it.
   const std::unique_lock lock(send_mutex_, std::try_to_lock);

@@ -48,7 +48,7 @@ class HubClient final : public Bootstrap {
   struct Pending {
     std::string step;
     Clock::time_point since;
-    Clock::time_point report_at;
+    Clock::time_point told;  // when the wait was reported last, or began
     std::optional<wire::Frame> answer;
   };
 

@@ -1,4 +1,5 @@
 #include <causeway/base/error.hpp>
+#include <causeway/bootstrap/wait_times.hpp>
 #include <causeway/heap/agreement.hpp>
 #include <causeway/heap/fd_exchange.hpp>
 #include <causeway/heap/fd_socket.hpp>
@@ -44,8 +45,7 @@ class Exchange {
     missing_count_ = pes();
     for (int pe = 0; pe < pes(); ++pe)
       if (here(pe)) duplicate(pe);
-    begun_ = moved_ = Clock::now();
-    report_at_ = begun_ + options_.waits.report_after;
+    begun_ = moved_ = told_ = Clock::now();
     // Sends never block: all PEs send to all at once, and queues are short.
     while (to_send_ < pes() || missing_count_ > 0) {
       const bool sent = send_some(), received = receive_some();
@@ -118,22 +118,23 @@ class Exchange {
 
   /// False if there is nothing left to wait for.
   bool wait() {
-    const auto now = Clock::now(), give_up_at = moved_ + options_.waits.connect_timeout;
-    if (const auto lost = bootstrap_.lost_pes(); !lost.empty()) {
+    const auto now = Clock::now();
+    const auto lost = bootstrap_.lost_pes();
+    const WaitLimits limits{limit_ns(options_.waits.report_after), limit_ns(options_.waits.connect_timeout)};
+    const WaitState state{elapsed_ns(now - moved_), elapsed_ns(now - told_),
+                          lost.empty() ? WaitLoss::none : WaitLoss::peer};
+    const WaitStep step = decide(state, limits);
+    if (step == WaitStep::give_up) {
       attempt([&] {
-        fail(Status::internal, "step '{}': PE {} has ended and passes no memory descriptor", step_, lost.front());
-      });
-      return false;
-    }
-    if (now >= give_up_at) {
-      attempt([&] {
+        if (!lost.empty())
+          fail(Status::internal, "step '{}': PE {} has ended and passes no memory descriptor", step_, lost.front());
         fail(Status::internal, "step '{}': {} within {:.0f} s (CAUSEWAY_BOOTSTRAP_TIMEOUT)", step_, what_is_missing(),
              std::chrono::duration<double>(options_.waits.connect_timeout).count());
       });
       return false;
     }
-    if (now >= report_at_) {
-      report_at_ = now + options_.waits.report_after;
+    if (step == WaitStep::report) {
+      told_ = now;
       const std::string text =
           fmt::format("causeway: PE {} has waited {:.0f} s in step '{}': {}", bootstrap_.pe(),
                       std::chrono::duration<double>(now - begun_).count(), step_, what_is_missing());
@@ -142,7 +143,8 @@ class Exchange {
       else
         fmt::print(stderr, "{}\n", text);
     }
-    const auto next = std::min({give_up_at, report_at_, now + std::chrono::milliseconds(to_send_ < pes() ? 1 : 1000)});
+    const auto next = std::min({moved_ + options_.waits.connect_timeout, told_ + options_.waits.report_after,
+                                now + std::chrono::milliseconds(to_send_ < pes() ? 1 : 1000)});
     socket_->wait(int(std::chrono::ceil<std::chrono::milliseconds>(next - now).count()));
     return true;
   }
@@ -170,7 +172,7 @@ class Exchange {
   int missing_count_ = 0;
   int to_send_ = 1;  // which next: this PE's number and so many
   std::optional<Error> error_;
-  Clock::time_point begun_, moved_, report_at_;
+  Clock::time_point begun_, moved_, told_;  // told_: when the wait was reported last, or began
 };
 
 }  // namespace
