@@ -77,6 +77,21 @@ int expect_one_report(int call, const char* where, Wait&& wait_now) {
   return 1;
 }
 
+/// The next call says what the kernel has left.
+int expect_record(int call) {
+  Said said;
+  const uint64_t before = causeway_error_count();
+  const int status = nvshmemx_barrier_on_stream(NVSHMEM_TEAM_WORLD, nullptr);
+  const uint64_t errors = causeway_error_count() - before;
+  said.end();
+  const std::string text = causeway_last_error(), end = ", peer -1, expected 7, seen 3)",
+                    begin = std::string(kNames[call]) + ": wait past its limit (PE 0, heap offset 0x";
+  if (status != 0 && errors == 1 && times(text, begin) == 1 && times(text, end) == 1) return 0;
+  std::fprintf(stderr, "FAIL record: status %d, %d errors, want once \"%s...%s\", got: %s\n", status, int(errors),
+               begin.c_str(), end.c_str(), text.c_str());
+  return 1;
+}
+
 template <class T>
 T* on_device(const T (&values)[kVariables]) {
   void* memory = nullptr;
@@ -100,11 +115,15 @@ int main() {
   const Places device{variables, on_device(status), on_device(values), on_device(indices)};
   int failed = 0;
   for (int call = 0; call < calls; ++call) {
-    failed += expect_one_report(call, "host", [&] { wait(call, host); });
     failed += expect_one_report(call, "kernel", [&] {
       wait_in_kernel<<<1, 1>>>(call, device);
       cudaDeviceSynchronize();
     });
+    failed += expect_record(call);
+    failed += expect_one_report(call, "host", [&] { wait(call, host); });
+#ifdef CAUSEWAY_CPU  // there the host runs device code
+    failed += expect_record(call);
+#endif
   }
   for (void* memory : {(void*)device.status, (void*)device.values, (void*)device.indices}) cudaFree(memory);
   nvshmem_free(variables);

@@ -112,8 +112,9 @@ struct LowLatencyReturn {
     uint64_t got = 0;
     const bool there =
         detail::wait_for_rank(place, "low_latency_combine: weights", source, word, n, [&](uint64_t& seen, bool) {
-          got = seen = machine::load_relaxed_sys(word);
-          return uint32_t(seen >> 32) == uint32_t(n);
+          got = machine::load_relaxed_sys(word);
+          seen = got >> 32;
+          return uint32_t(seen) == uint32_t(n);
         });
     const auto bits = uint32_t(got);
     __builtin_memcpy(&weight, &bits, sizeof weight);

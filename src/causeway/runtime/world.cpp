@@ -231,8 +231,8 @@ void World::check_faults(FaultRecord* record) {
   std::string place;
   if (first.heap_offset < device_world_.heap_stride) place = fmt::format("heap offset {:#x}, ", first.heap_offset);
   const std::string loss = bootstrap_->loss();
-  fail(Status::internal, "a kernel reported: {}: {} ({}expected {}, seen {}){}{}", first.operation, first.problem,
-       place, first.expected, first.seen, loss.empty() ? "" : "; ", loss);
+  fail(Status::internal, "a kernel reported: {}: {} (PE {}, {}peer {}, expected {}, seen {}){}{}", first.operation,
+       first.problem, first.pe, place, first.peer, first.expected, first.seen, loss.empty() ? "" : "; ", loss);
 }
 
 void World::check_faults() { check_faults(faults_); }
