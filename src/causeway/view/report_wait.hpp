@@ -32,6 +32,7 @@ CAUSEWAY_DEVICE_OUT_OF_LINE void record_fault(const DeviceWorld& world, const ch
   machine::store_release_sys(&record->written, read + 1);
 }
 
+/// What is known of PEs that have gone, for this wait.
 CAUSEWAY_DEVICE WaitLoss loss_of(const DeviceWorld& world, const WaitInfo& info) {
   if (info.peer < 0) return any_lost(world) ? WaitLoss::somebody : WaitLoss::none;
   return gone(world, info.peer) != 0 && !info.outlives_peer ? WaitLoss::peer : WaitLoss::none;
