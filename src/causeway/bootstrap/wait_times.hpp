@@ -1,6 +1,6 @@
 // Times of a job's start as machine/wait_policy.hpp takes them.
 #pragma once
-#include <causeway/machine/wait_policy.hpp>
+#include <causeway/base/wait_policy.hpp>
 
 #include <algorithm>
 #include <chrono>
