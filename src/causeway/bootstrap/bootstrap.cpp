@@ -38,7 +38,6 @@ class Alone final : public Bootstrap {
     flush_output();
     ::_exit(status);
   }
-  [[nodiscard]] std::string describe() const override { return "alone"; }
 };
 
 }  // namespace

@@ -37,9 +37,6 @@ class Bootstrap {
   /// call it. Returns only if it cannot: then the caller has to end its own process.
   virtual void global_exit(int status) = 0;
 
-  /// For `causeway info` and error texts: "launcher", "unique id at 10.0.0.1:4711", "alone".
-  [[nodiscard]] virtual std::string describe() const = 0;
-
   /// The node that the launcher's --nodes puts this PE on; -1 when none was given (then PEs are grouped by host).
   [[nodiscard]] virtual int node_of(int pe) const;
 

@@ -127,14 +127,6 @@ std::vector<Candidate> make_candidates(const UniqueId& id) {
 
 }  // namespace
 
-std::string to_text(const UniqueId& id) {
-  std::string text;
-  for (const Address& address : unpack_addresses(id))
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", to_text(address, id.port));
-  return fmt::format("{} (made by pid {} on {} host)", text, id.maker_pid,
-                     id.maker_host == host_hash() ? "this" : "another");
-}
-
 Dialed dial(const UniqueId& id, Clock::time_point deadline) {
   std::vector<Candidate> candidates = make_candidates(id);
   std::vector<pollfd> set;

@@ -19,7 +19,4 @@ struct Dialed {
 /// service other than this hub answers is not tried again. Throws Error with the last cause at every address.
 [[nodiscard]] Dialed dial(const UniqueId& id, Clock::time_point deadline);
 
-/// "10.0.0.1:4711, 127.0.0.1:4711 (made by pid 12 on this host)".
-[[nodiscard]] std::string to_text(const UniqueId& id);
-
 }  // namespace causeway

@@ -19,7 +19,7 @@ struct HubClientSettings {
   int pe = 0, pes = 1;
   Secret secret{};
   std::optional<int> nodes;   ///< the launcher's --nodes
-  std::string where;          ///< describe()
+  std::string where;          ///< for error texts: "launcher", "unique id at 10.0.0.1:4711"
   int inherited_socket = -1;  ///< what the connection is a copy of: forked children do not keep it either
   BootstrapOptions options;
   Clock::time_point deadline;  ///< for the hub's welcome
@@ -36,7 +36,6 @@ class HubClient final : public Bootstrap {
   [[nodiscard]] int pes() const override { return settings_.pes; }
   std::vector<std::vector<std::byte>> allgather(std::span<const std::byte> mine, std::string_view step) override;
   void global_exit(int status) override;
-  [[nodiscard]] std::string describe() const override { return settings_.where; }
   [[nodiscard]] int node_of(int pe) const override;
   [[nodiscard]] std::vector<int> lost_pes() const override;
   [[nodiscard]] std::string loss() const override;

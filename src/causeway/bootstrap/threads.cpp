@@ -81,7 +81,6 @@ class ThreadsBootstrap : public Bootstrap {
     flush_output();
     _exit(status & 0xff);
   }
-  [[nodiscard]] std::string describe() const override { return "threads of one process"; }
   [[nodiscard]] std::vector<int> lost_pes() const override { return meeting_->lost(); }
   [[nodiscard]] std::string loss() const override {
     const std::vector<int> lost = meeting_->lost();

@@ -42,6 +42,4 @@ UniqueId create_unique_id(const UniqueIdOptions& options) {
   return id;
 }
 
-std::size_t close_unused_hubs() { return HubService::of_this_process().keep_unused(0); }
-
 }  // namespace causeway

@@ -45,7 +45,4 @@ struct UniqueIdOptions {
 inline constexpr std::size_t unused_ids_max = 32;
 [[nodiscard]] UniqueId create_unique_id(const UniqueIdOptions& options = {});
 
-/// Closes the hubs of this process that no PE has joined; their ids become useless. Returns how many it closed.
-std::size_t close_unused_hubs();
-
 }  // namespace causeway

@@ -58,12 +58,6 @@ std::optional<size_t> Allocator::size_of(uint64_t offset) const {
   return block->second.asked;
 }
 
-size_t Allocator::bytes_free() const {
-  size_t bytes = 0;
-  for (const auto& [begin, size] : free_) bytes += size;
-  return bytes;
-}
-
 size_t Allocator::largest_free() const {
   size_t bytes = 0;
   for (const auto& [begin, size] : free_) bytes = std::max(bytes, size);

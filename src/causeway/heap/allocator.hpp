@@ -21,7 +21,6 @@ class Allocator {
   /// The size asked for, of the block that begins at `offset`.
   [[nodiscard]] std::optional<size_t> size_of(uint64_t offset) const;
   [[nodiscard]] size_t bytes_used() const { return bytes_used_; }
-  [[nodiscard]] size_t bytes_free() const;
   [[nodiscard]] size_t largest_free() const;
   [[nodiscard]] size_t blocks() const { return used_.size(); }
 

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <string>
 
 namespace causeway {
 
@@ -41,7 +40,6 @@ class Memory {
   [[nodiscard]] virtual bool serves_process() const = 0;
   /// How much can be made; SIZE_MAX where that cannot be known.
   [[nodiscard]] virtual size_t available() const = 0;
-  [[nodiscard]] virtual std::string describe() const = 0;
 };
 
 }  // namespace causeway

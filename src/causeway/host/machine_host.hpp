@@ -16,8 +16,6 @@ namespace causeway::machine_host {
 
 using Stream = CUstream_st*;
 
-/// Which library this is: "cpu" or "cuda".
-const char* name();
 /// True if this PE can bind its device now: it has one, or (CUDA) a context is current already.
 bool device_selected();
 /// Takes the device that is current, and loads the library's kernels on it. Throws Error(gpu_not_selected).

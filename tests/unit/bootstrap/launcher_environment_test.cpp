@@ -1,7 +1,6 @@
-// What the launcher's environment may hold, and the shape of a job.
+// What the launcher's environment may hold, and how PEs are dealt over nodes.
 #include "jobs.hpp"
 
-#include <cstdint>
 #include <cstdlib>
 #include <fcntl.h>
 
@@ -66,7 +65,6 @@ TEST(LauncherSocket, IsNotInheritedByWhatThePeStarts) {
   ASSERT_EQ(::fcntl(socket, F_SETFD, 0), 0);  // as the launcher leaves it
   const auto bootstrap = transport.join(0, patient());
   EXPECT_EQ(::fcntl(socket, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
-  EXPECT_EQ(bootstrap->describe(), "launcher");
 }
 
 TEST(Nodes, AreGivenByTheLauncherAlone) {
@@ -87,7 +85,6 @@ TEST(Nodes, AreGivenByTheLauncherAlone) {
 TEST(Nodes, BlocksCoverAllPesEvenly) {
   for (int pes = 1; pes <= 24; ++pes) {
     for (int nodes = 1; nodes <= pes; ++nodes) {
-      std::vector<std::uint64_t> keys;
       std::vector<int> count(static_cast<std::size_t>(nodes));
       for (int pe = 0; pe < pes; ++pe) {
         const int node = node_by_block(pe, pes, nodes);
@@ -96,24 +93,10 @@ TEST(Nodes, BlocksCoverAllPesEvenly) {
           EXPECT_TRUE(node == node_by_block(pe - 1, pes, nodes) || node == node_by_block(pe - 1, pes, nodes) + 1);
         }
         ++count[static_cast<std::size_t>(node)];
-        keys.push_back(static_cast<std::uint64_t>(node) * 77 + 5);
       }
       for (const int in_node : count) EXPECT_TRUE(in_node == pes / nodes || in_node == pes / nodes + 1);
-      int local = 0;
-      for (int pe = 0; pe < pes; ++pe) {
-        const JobShape shape = shape_by_keys(pe, keys);
-        local = pe > 0 && keys[static_cast<std::size_t>(pe)] == keys[static_cast<std::size_t>(pe) - 1] ? local + 1 : 0;
-        EXPECT_EQ(shape, (JobShape{pe, pes, node_by_block(pe, pes, nodes), nodes, local,
-                                   count[static_cast<std::size_t>(shape.node)]}));
-      }
     }
   }
-}
-
-TEST(Nodes, HostsThatAlternateAreGroupedByTheirKeys) {
-  const std::uint64_t keys[] = {9, 4, 9, 4, 9};
-  EXPECT_EQ(shape_by_keys(4, keys), (JobShape{4, 5, 0, 2, 2, 3}));
-  EXPECT_EQ(shape_by_keys(1, keys), (JobShape{1, 5, 1, 2, 0, 2}));
 }
 
 }  // namespace

@@ -180,7 +180,7 @@ TEST(Strangers, ACrowdDoesNotKeepPesOut) {
 
 TEST(Strangers, AHostThatIsNotThereGivesAnErrorWithAllAddresses) {
   UniqueId id = create_unique_id();
-  ASSERT_GE(close_unused_hubs(), 1u);
+  ASSERT_GE(HubService::of_this_process().keep_unused(0), 1u);
   const std::string error = error_of([&] { (void)make_bootstrap_unique_id(id, 0, 2, patient(300ms)); });
   EXPECT_NE(error.find("PE 0 of 2"), std::string::npos) << error;
   EXPECT_NE(error.find("127.0.0.1:" + std::to_string(id.port) + ": Connection refused"), std::string::npos) << error;

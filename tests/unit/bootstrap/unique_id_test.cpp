@@ -13,7 +13,7 @@ namespace causeway::test {
 namespace {
 
 TEST(UniqueIds, AThousandAreAllDifferentAndTheLastOnesWork) {
-  (void)close_unused_hubs();
+  (void)HubService::of_this_process().keep_unused(0);
   std::set<std::vector<std::byte>> secrets;
   std::set<std::uint16_t> ports;
   std::vector<UniqueId> ids;
@@ -30,7 +30,7 @@ TEST(UniqueIds, AThousandAreAllDifferentAndTheLastOnesWork) {
   const auto limit = Clock::now() + 60s;  // (used ones go by themselves)
   while (HubService::of_this_process().size() > unused_ids_max - 2 && Clock::now() < limit)
     std::this_thread::sleep_for(1ms);
-  EXPECT_EQ(close_unused_hubs(), unused_ids_max - 2);
+  EXPECT_EQ(HubService::of_this_process().keep_unused(0), unused_ids_max - 2);
 }
 
 /// Can somebody connect to the id's port at this address?
@@ -58,7 +58,7 @@ TEST(UniqueIds, TheHubListensAtTheIdsAddressesAlone) {
 }
 
 TEST(UniqueIds, TheHubStopsListeningWhenAllAreThereAndGoesWhenAllHaveLeft) {
-  (void)close_unused_hubs();
+  (void)HubService::of_this_process().keep_unused(0);
   const UniqueId id = create_unique_id();
   const Address first = unpack_addresses(id).back();
   EXPECT_TRUE(listens(first, id.port));

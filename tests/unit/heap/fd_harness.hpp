@@ -56,7 +56,6 @@ class Meddled final : public Bootstrap {
     return all;
   }
   void global_exit(int status) override { there_->global_exit(status); }
-  std::string describe() const override { return there_->describe(); }
 
  private:
   std::unique_ptr<Bootstrap> there_;

@@ -37,7 +37,6 @@ class ShortMemory final : public Memory {
   void unmap(Segment& segment, void* place) override { there_->unmap(segment, place); }
   size_t available() const override { return available_; }
   bool serves_process() const override { return there_->serves_process(); }
-  std::string describe() const override { return "short"; }
 
  private:
   std::unique_ptr<Memory> there_;

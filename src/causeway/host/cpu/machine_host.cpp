@@ -15,8 +15,6 @@
 
 namespace causeway::machine_host {
 
-const char* name() { return "cpu"; }
-
 bool device_selected() { return true; }
 
 void bind_device(int pe, int pes_on_node) {

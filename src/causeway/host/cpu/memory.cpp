@@ -161,7 +161,6 @@ class CpuMemory : public Memory {
     const auto bytes = read_memory_sizes(root_).available_bytes;
     return bytes ? size_t(*bytes) / pes_on_host_ : SIZE_MAX;
   }
-  [[nodiscard]] std::string describe() const override { return "memfd segments"; }
 
  private:
   size_t pes_on_host_;

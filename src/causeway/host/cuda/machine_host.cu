@@ -42,8 +42,6 @@ void finish(cudaStream_t stream) { check(cudaStreamSynchronize(stream), "waiting
 
 }  // namespace
 
-const char* name() { return "cuda"; }
-
 bool device_selected() {
   if (!cuda::driver_present()) return false;
   CUcontext context = nullptr;

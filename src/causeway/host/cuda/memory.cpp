@@ -121,7 +121,6 @@ class CudaMemory : public Memory {
     size_t free_bytes = 0, total = 0;
     return cudaMemGetInfo(&free_bytes, &total) == cudaSuccess ? free_bytes : SIZE_MAX;
   }
-  [[nodiscard]] std::string describe() const override { return "cuMem segments, POSIX file descriptors"; }
 
  private:
   int device_;

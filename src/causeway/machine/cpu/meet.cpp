@@ -185,18 +185,11 @@ void* static_shared(const void* key, size_t bytes, size_t alignment) {
   return block.shared + offset;
 }
 
-bool is_shared(const void* address) {
-  if (!current) return false;
-  const char* arena = self().home->shared;
-  return address >= arena && address < arena + kArenaBytes;
-}
-
 void fence() {
   if (simulated) buffered_release();
   __sync_synchronize();
 }
 
 void* dynamic_shared() { return self().home->shared; }
-size_t dynamic_shared_bytes() { return self().home->grid.shape.shared_bytes; }
 
 }  // namespace causeway::cpu

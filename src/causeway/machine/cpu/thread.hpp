@@ -65,15 +65,12 @@ void sync_grid();
 /// Ends the whole kernel as __trap does: the device then answers cudaErrorLaunchFailure.
 [[noreturn]] void trap(const char* why);
 
-/// True for addresses of the running block's shared memory.
-bool is_shared(const void* address);
 /// A fence of device code that is not the library's: shows the simulator's buffered stores, and orders.
 void fence();
 /// This block's copy of the static shared variable that `key` names (made at first use).
 void* static_shared(const void* key, size_t bytes, size_t alignment);
 /// This block's dynamic shared memory.
 void* dynamic_shared();
-size_t dynamic_shared_bytes();
 
 }  // namespace causeway::cpu
 #pragma GCC visibility pop
