@@ -4,6 +4,9 @@ if(NOT CAUSEWAY_TEST_SAMPLE)
   file(GLOB translate_tests CONFIGURE_DEPENDS tests/unit/emulator/translate_*_test.cpp)
   causeway_unit_test(translate SOURCES ${translate_tests} ${translate_sources} LIBRARIES fmt::fmt)
 
+  file(GLOB base_tests CONFIGURE_DEPENDS tests/unit/base/*_test.cpp)
+  causeway_unit_test(base SOURCES ${base_tests} LIBRARIES causeway_core)
+
   file(GLOB config_tests CONFIGURE_DEPENDS tests/unit/config/*_test.cpp)
   causeway_unit_test(config SOURCES ${config_tests} LIBRARIES causeway_core)
 

@@ -1,7 +1,7 @@
 // Starting the PEs; see run_job.hpp. What happens then is in run_watch.cpp.
 #include <causeway/base/error.hpp>
+#include <causeway/base/random_bytes.hpp>
 #include <causeway/bootstrap/job_id.hpp>
-#include <causeway/bootstrap/random_bytes.hpp>
 #include <tools/run_guardian.hpp>
 #include <tools/run_job.hpp>
 #include <tools/run_orphans.hpp>

@@ -1,7 +1,7 @@
 #include <causeway/base/error.hpp>
+#include <causeway/base/random_bytes.hpp>
 #include <causeway/bootstrap/flush_output.hpp>
 #include <causeway/bootstrap/hub_client.hpp>
-#include <causeway/bootstrap/random_bytes.hpp>
 #include <causeway/bootstrap/wait_times.hpp>
 #include <poll.h>
 #include <sys/eventfd.h>

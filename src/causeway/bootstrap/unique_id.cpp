@@ -1,7 +1,7 @@
 #include <causeway/base/error.hpp>
+#include <causeway/base/random_bytes.hpp>
 #include <causeway/bootstrap/addresses.hpp>
 #include <causeway/bootstrap/hub_service.hpp>
-#include <causeway/bootstrap/random_bytes.hpp>
 #include <causeway/bootstrap/unique_id.hpp>
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 // See fd_socket.hpp. Each message travels on a connection of its own: when it is made, the kernel tells both sides who the
 // other is, so that a descriptor does not go to somebody who has taken a dead PE's name either.
 #include <causeway/base/error.hpp>
-#include <causeway/bootstrap/random_bytes.hpp>
+#include <causeway/base/random_bytes.hpp>
 #include <causeway/heap/fd_socket.hpp>
 #include <fcntl.h>
 #include <poll.h>

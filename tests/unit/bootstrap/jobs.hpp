@@ -1,10 +1,10 @@
 // Whole jobs for the bootstrap tests: PEs as threads over either transport, and a peer that says whatever a test likes.
 #pragma once
+#include <causeway/base/random_bytes.hpp>
 #include <causeway/base/unique_fd.hpp>
 #include <causeway/bootstrap/bootstrap.hpp>
 #include <causeway/bootstrap/hub_service.hpp>
 #include <causeway/bootstrap/job_id.hpp>
-#include <causeway/bootstrap/random_bytes.hpp>
 #include <causeway/bootstrap/socket_io.hpp>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
