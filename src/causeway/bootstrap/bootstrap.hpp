@@ -1,16 +1,19 @@
 // How the PEs of a job find each other: an all-gather, a barrier and an end for all, before there is any heap.
 #pragma once
+#include <causeway/base/error.hpp>
 #include <causeway/bootstrap/job_shape.hpp>
 #include <causeway/bootstrap/unique_id.hpp>
 
 #include <chrono>
 #include <cstddef>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace causeway {
@@ -56,6 +59,20 @@ class Bootstrap {
   /// This PE's start has failed after it joined: the others shall learn why.
   virtual void start_failed(const std::string& why);
 };
+
+/// The same of one value of each PE. Throws Error(internal), too, where what came from a PE is no such value.
+template <class T>
+[[nodiscard]] std::vector<T> allgather(Bootstrap& bootstrap, const T& mine, std::string_view step) {
+  static_assert(std::is_trivially_copyable_v<T>, "values travel between PEs as bytes");
+  const auto raw = bootstrap.allgather(std::as_bytes(std::span(&mine, 1)), step);
+  std::vector<T> all(raw.size());
+  for (std::size_t pe = 0; pe < raw.size(); ++pe) {
+    if (raw[pe].size() != sizeof(T))
+      fail(Status::internal, "step '{}': {} bytes from PE {}, expected {}", step, raw[pe].size(), pe, sizeof(T));
+    std::memcpy(static_cast<void*>(&all[pe]), raw[pe].data(), sizeof(T));
+  }
+  return all;
+}
 
 /// How long a bootstrap waits, and whom it tells.
 struct BootstrapOptions {

@@ -17,13 +17,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::vector<FdCard> exchange_cards(Bootstrap& bootstrap, const FdCard& mine, std::string_view step) {
-  const auto raw = bootstrap.allgather(std::as_bytes(std::span(&mine, 1)), step);
-  std::vector<FdCard> cards(raw.size());
-  for (size_t i = 0; i < raw.size(); ++i) std::memcpy(&cards[i], raw[i].data(), sizeof(FdCard));
-  return cards;
-}
-
 class Exchange {
  public:
   Exchange(Bootstrap& bootstrap, int mine, const std::function<void(int, UniqueFd)>& take, std::string_view step,
@@ -33,7 +26,7 @@ class Exchange {
   void run() {
     // A PE without a socket takes part with an empty card, so that the others learn of it.
     error_ = error_in([&] { socket_.emplace(options_.process, mine_); });
-    cards_ = exchange_cards(bootstrap_, socket_ ? socket_->card() : FdCard{}, step_);
+    cards_ = allgather(bootstrap_, socket_ ? socket_->card() : FdCard{}, step_);
     if (std::all_of(cards_.begin(), cards_.end(), [](const FdCard& card) { return card.fd >= 0; })) pass_all();
     // Sockets and descriptors stay until everyone has them.
     agree_on_success(bootstrap_, error_, step_);

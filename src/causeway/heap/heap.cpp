@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <cstring>
 #include <utility>
 
 namespace causeway {
@@ -58,10 +57,9 @@ void Heap::agree_on_first_segment(bool may_be_less) {
     ProcessIdentity process;
   };
   const Wish mine{wanted, segment_bytes_, exchange_.process};
-  const auto all = bootstrap_.allgather(std::as_bytes(std::span(&mine, 1)), "agreeing on the heap's first segment");
+  const auto all = allgather(bootstrap_, mine, "agreeing on the heap's first segment");
   for (size_t pe = 0; pe < all.size(); ++pe) {
-    Wish other{};
-    std::memcpy(&other, all[pe].data(), sizeof other);
+    const Wish& other = all[pe];
     if (other.wanted != wanted)
       fail(Status::symmetry, "NVSHMEM_SYMMETRIC_SIZE differs between PEs: {} bytes on PE {}, {} on PE {}", wanted,
            bootstrap_.pe(), other.wanted, pe);
@@ -95,11 +93,8 @@ void Heap::reserve(size_t wanted) {
   const uint64_t mine = !reserves || reserved ? stride : 0;
   uint64_t least = mine;
   try {
-    for (const auto& raw : bootstrap_.allgather(std::as_bytes(std::span(&mine, 1)), "agreeing on the heap's stride")) {
-      uint64_t other = 0;
-      std::memcpy(&other, raw.data(), sizeof other);
-      least = std::min(least, other);
-    }
+    const auto all = allgather(bootstrap_, mine, "agreeing on the heap's stride");
+    least = *std::min_element(all.begin(), all.end());
   } catch (...) {
     give_back();
     throw;
@@ -117,8 +112,7 @@ void Heap::reserve(size_t wanted) {
   for (int pe = 0; pe < int(pes); ++pe) users += shares_with(pe) || pe == bootstrap_.pe();
   if (reserved) range_ = new AddressRange(reserved, least * pes, users);
   try {
-    const auto ranges = bootstrap_.allgather(std::as_bytes(std::span(&range_, 1)), "sharing address space");
-    std::memcpy(&range_, ranges[size_t(first)].data(), sizeof range_);
+    range_ = allgather(bootstrap_, range_, "sharing address space")[size_t(first)];
     agree_on_success(bootstrap_, error, "sharing address space");
   } catch (...) {
     if (range_) AddressRange::leave(range_, memory_, {});
@@ -167,13 +161,12 @@ void Heap::map_everywhere(std::unique_ptr<Segment> mine, std::optional<Error> er
       agree_on_success(bootstrap_, error_in([&] { map_one(bootstrap_.pe(), std::move(mine)); }),
                        "mapping heap segments");
     } else {
-      const auto offsets = bootstrap_.allgather(std::as_bytes(std::span(&offset, 1)), "passing heap segments");
+      const auto offsets = allgather(bootstrap_, offset, "passing heap segments");
       const bool maps_others = first_sharing() == bootstrap_.pe();
       const auto map = [&](int pe, UniqueFd fd) {
         if (pe == bootstrap_.pe()) return map_one(pe, std::move(mine));
         if (shares_with(pe) || !maps_others) return;
-        std::memcpy(&offset, offsets[size_t(pe)].data(), sizeof offset);
-        map_one(pe, memory_.import_segment(std::move(fd), bytes, offset));
+        map_one(pe, memory_.import_segment(std::move(fd), bytes, offsets[size_t(pe)]));
       };
       exchange_fds(bootstrap_, exported.get(), map, "passing heap segments", exchange_);
     }

@@ -9,10 +9,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <map>
 #include <utility>
 
@@ -68,11 +68,9 @@ void World::begin() {
   device_world_.pe = pe();
   device_world_.pes = pes();
   // If every PE has a device already, take it now: kernels may then ask for their PE before anything is allocated.
-  const std::byte mine{machine_host::device_selected()};
-  bool all = true;
-  for (const auto& other : bootstrap_->allgather(std::span(&mine, 1), "asking who has chosen a device"))
-    all = all && other.at(0) != std::byte{0};
-  if (all) bind();
+  const char mine = machine_host::device_selected();
+  const auto chosen = allgather(*bootstrap_, mine, "asking who has chosen a device");
+  if (std::find(chosen.begin(), chosen.end(), 0) == chosen.end()) bind();
 }
 
 World::~World() {
@@ -109,13 +107,10 @@ void World::print_start() const {
 }
 
 void World::place_pes() {
-  const uint64_t host = read_host_id();
-  const auto all = bootstrap_->allgather(std::as_bytes(std::span(&host, 1)), "exchange of host names");
+  placement_.host = allgather(*bootstrap_, read_host_id(), "exchange of host names");
   std::map<uint64_t, int> hosts;
   for (int pe = 0; pe < pes(); ++pe) {
-    uint64_t other = 0;
-    std::memcpy(&other, all[size_t(pe)].data(), sizeof other);
-    placement_.host.push_back(other);
+    const uint64_t other = placement_.host[size_t(pe)];
     const int given = bootstrap_->node_of(pe);
     placement_.node.push_back(given >= 0 ? given : hosts.emplace(other, int(hosts.size())).first->second);
     if (other != placement_.host[0])
@@ -157,13 +152,9 @@ void World::bind() {
 }
 
 void World::report_missing_atomics() const {
-  const machine_host::DeviceId mine = machine_host::device_id();
   std::vector<bool> has_atomics;
-  for (const auto& raw : bootstrap_->allgather(mine, "exchange of device names")) {
-    machine_host::DeviceId other{};
-    std::memcpy(other.data(), raw.data(), sizeof other);
+  for (const auto& other : allgather(*bootstrap_, machine_host::device_id(), "exchange of device names"))
     has_atomics.push_back(machine_host::has_atomics_on(other));
-  }
   const std::string missing = describe_missing_atomics(pe(), has_atomics);
   if (!missing.empty()) std::fprintf(stderr, "causeway: %s\n", missing.c_str());
 }
