@@ -1,6 +1,7 @@
 // Atomic memory operations (OpenSHMEM 1.5, section 9.7) on any PE's symmetric memory. They are atomic against each other,
 // whoever calls them (kernels, streams, hosts) and whatever the type says about the sign; they order nothing.
 #pragma once
+#include <causeway/base/word.hpp>
 #include <causeway/view/operation.hpp>
 #include <causeway/view/plain_type.hpp>
 
@@ -10,21 +11,9 @@
 
 namespace causeway {
 
-namespace detail {
-
-template <class To, class From>
-CAUSEWAY_DEVICE To same_bits(From from) {
-  static_assert(sizeof(To) == sizeof(From), "same_bits keeps the size");
-  To to;
-  __builtin_memcpy(static_cast<void*>(&to), static_cast<const void*>(&from), sizeof to);
-  return to;
-}
-
-}  // namespace detail
-
 /// The unsigned word of a type's size: the hardware has one atomic a width.
 template <class T>
-using AtomicWord = typename detail::Integer<sizeof(T), false>::type;
+using AtomicWord = WordOf<sizeof(T)>;
 
 // Each operation by its place and operand; gives what was there before.
 struct AtomicAdd {
@@ -44,8 +33,8 @@ struct AtomicAdd {
     template <class T>                                                                            \
     CAUSEWAY_DEVICE static T apply(T* place, T value) {                                           \
       using Word = AtomicWord<T>;                                                                 \
-      return detail::same_bits<T>(                                                                \
-          machine::machine_name(reinterpret_cast<Word*>(place), detail::same_bits<Word>(value))); \
+      return same_bits<T>(                                                                \
+          machine::machine_name(reinterpret_cast<Word*>(place), same_bits<Word>(value))); \
     }                                                                                             \
   };
 CAUSEWAY_ATOMIC_OPERATION(AtomicAnd, atomic_and_sys)
@@ -122,7 +111,7 @@ struct AtomicFetch {
   template <class Group>
   CAUSEWAY_DEVICE T run(const DeviceWorld& world, const char*, Group) const {
     using Word = AtomicWord<T>;
-    return detail::same_bits<T>(machine::load_relaxed_sys(reinterpret_cast<const Word*>(at(world, source, pe))));
+    return same_bits<T>(machine::load_relaxed_sys(reinterpret_cast<const Word*>(at(world, source, pe))));
   }
 };
 
@@ -146,7 +135,7 @@ struct AtomicSet {
   template <class Group>
   CAUSEWAY_DEVICE void run(const DeviceWorld& world, const char*, Group) const {
     using Word = AtomicWord<T>;
-    machine::store_relaxed_sys(reinterpret_cast<Word*>(at(world, dest, pe)), detail::same_bits<Word>(value));
+    machine::store_relaxed_sys(reinterpret_cast<Word*>(at(world, dest, pe)), same_bits<Word>(value));
   }
 };
 

@@ -1,6 +1,7 @@
 // The 8-bit floating-point format e4m3 (OCP 8-bit Floating Point Specification: 4 bits of exponent with bias 7, 3 of fraction,
 // no infinity, greatest 448), in plain arithmetic: the same on every machine.
 #pragma once
+#include <causeway/base/word.hpp>
 #include <causeway/machine/machine.hpp>
 
 #include <cstdint>
@@ -11,19 +12,14 @@ constexpr float kE4m3Max = 448.0f;
 
 /// To the nearest value, ties to even; beyond the greatest: the greatest.
 CAUSEWAY_HOST_DEVICE uint8_t to_e4m3(float value) {
-  uint32_t bits;
-  __builtin_memcpy(&bits, &value, sizeof bits);
+  uint32_t bits = same_bits<uint32_t>(value);
   const uint32_t sign = bits >> 24 & 0x80u;
   bits &= 0x7fffffffu;
   if (bits > 0x7f800000u) return uint8_t(sign | 0x7fu);   // NaN
   if (bits >= 0x43e00000u) return uint8_t(sign | 0x7eu);  // 448 and more
   if (bits < 0x3c800000u) {                               // below 2^-6: steps of 2^-9
-    float magnitude;
-    __builtin_memcpy(&magnitude, &bits, sizeof magnitude);
-    const float shifted = magnitude + 16384.0f;  // 2^14: its last bit is 2^-9, so the sum is rounded as wanted
-    uint32_t rounded;
-    __builtin_memcpy(&rounded, &shifted, sizeof rounded);
-    return uint8_t(sign | (rounded - 0x46800000u));
+    const float shifted = same_bits<float>(bits) + 16384.0f;  // 2^14: its last bit is 2^-9, so it is rounded as wanted
+    return uint8_t(sign | (same_bits<uint32_t>(shifted) - 0x46800000u));
   }
   const uint32_t rounded = bits + 0x7ffffu + (bits >> 20 & 1u);
   const uint32_t e4m3 = (rounded >> 20) - ((127u - 7u) << 3);
@@ -32,17 +28,11 @@ CAUSEWAY_HOST_DEVICE uint8_t to_e4m3(float value) {
 
 /// The least power of two that is not below a positive, normal value.
 CAUSEWAY_HOST_DEVICE float power_of_two_above(float value) {
-  uint32_t bits;
-  __builtin_memcpy(&bits, &value, sizeof bits);
-  bits = (bits + 0x7fffffu) & 0x7f800000u;
-  __builtin_memcpy(&value, &bits, sizeof value);
-  return value;
+  return same_bits<float>((same_bits<uint32_t>(value) + 0x7fffffu) & 0x7f800000u);
 }
 /// The biased exponent of a positive power of two: the format UE8M0.
 CAUSEWAY_HOST_DEVICE uint8_t exponent_of(float value) {
-  uint32_t bits;
-  __builtin_memcpy(&bits, &value, sizeof bits);
-  return uint8_t(bits >> 23);
+  return uint8_t(same_bits<uint32_t>(value) >> 23);
 }
 
 CAUSEWAY_HOST_DEVICE float from_e4m3(uint8_t e4m3) {

@@ -99,10 +99,8 @@ struct LowLatencyReturn {
       good = (given == sent || given == -1) && good;
       if (masks.has(rank)) continue;
       const size_t at = size_t(t) * size_t(place.limits.topk) + size_t(k);
-      uint32_t bits;
       const float weight = given == sent ? weights[choice] : 0.0f;
-      __builtin_memcpy(&bits, &weight, sizeof bits);
-      machine::store_peer(place.of_rank(own + at, rank), n << 32 | bits);
+      machine::store_peer(place.of_rank(own + at, rank), n << 32 | same_bits<uint32_t>(weight));
     }
     return good;
   }

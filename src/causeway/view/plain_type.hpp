@@ -1,63 +1,30 @@
 // The types that operations are compiled for: integers by width, and by sign where it matters. So `long`, `long long` and int64_t
 // are one piece of code.
 #pragma once
-#include <cstddef>
-#include <cstdint>
+#include <causeway/base/word.hpp>
+
 #include <type_traits>
 
 namespace causeway {
 
 namespace detail {
 
-template <size_t Bytes, bool Signed>
-struct Integer;
-template <>
-struct Integer<1, false> {
-  using type = uint8_t;
-};
-template <>
-struct Integer<1, true> {
-  using type = int8_t;
-};
-template <>
-struct Integer<2, false> {
-  using type = uint16_t;
-};
-template <>
-struct Integer<2, true> {
-  using type = int16_t;
-};
-template <>
-struct Integer<4, false> {
-  using type = uint32_t;
-};
-template <>
-struct Integer<4, true> {
-  using type = int32_t;
-};
-template <>
-struct Integer<8, false> {
-  using type = uint64_t;
-};
-template <>
-struct Integer<8, true> {
-  using type = int64_t;
-};
-
-template <class T, bool Signed, bool = std::is_integral<T>::value>
+template <class T, bool = std::is_integral<T>::value>
 struct PlainType {
-  using type = T;
+  using by_width = T;
+  using by_sign = T;
 };
-template <class T, bool Signed>
-struct PlainType<T, Signed, true> {
-  using type = typename Integer<sizeof(T), Signed>::type;
+template <class T>
+struct PlainType<T, true> {
+  using by_width = WordOf<sizeof(T)>;
+  using by_sign = typename std::conditional<std::is_signed<T>::value, typename std::make_signed<by_width>::type, by_width>::type;
 };
 
 }  // namespace detail
 
 template <class T>
-using ByWidth = typename detail::PlainType<T, false>::type;
+using ByWidth = typename detail::PlainType<T>::by_width;
 template <class T>
-using ByWidthAndSign = typename detail::PlainType<T, std::is_signed<T>::value>::type;
+using ByWidthAndSign = typename detail::PlainType<T>::by_sign;
 
 }  // namespace causeway

@@ -1,5 +1,7 @@
 // The CPU machine: GPU threads are fibers. Host threads may call everything too: they are a block of one thread.
 #pragma once
+#include <causeway/base/host_device.hpp>
+#include <causeway/base/word.hpp>
 #include <causeway/machine/cpu/simulator.hpp>
 #include <causeway/machine/cpu/thread.hpp>
 #include <causeway/machine/wait_info.hpp>
@@ -161,41 +163,18 @@ Word atomic_compare_exchange_sys(Word* p, Word expected, Word value) {
 }
 
 // ---- data of peers
-template <size_t Bytes>
-struct RawWord;
-template <>
-struct RawWord<1> {
-  using type = uint8_t;
-};
-template <>
-struct RawWord<2> {
-  using type = uint16_t;
-};
-template <>
-struct RawWord<4> {
-  using type = uint32_t;
-};
-template <>
-struct RawWord<8> {
-  using type = uint64_t;
-};
-
 /// One element, in one store, to a peer; ordered by nothing.
 template <class T>
 void store_peer(T* p, T value) {
   if (cpu::simulated) return cpu::buffered_store(p, &value, sizeof value);
-  typename RawWord<sizeof(T)>::type raw;
-  std::memcpy(&raw, &value, sizeof raw);
-  __atomic_store_n(reinterpret_cast<decltype(raw)*>(p), raw, __ATOMIC_RELAXED);
+  using Word = WordOf<sizeof(T)>;
+  __atomic_store_n(reinterpret_cast<Word*>(p), same_bits<Word>(value), __ATOMIC_RELAXED);
 }
 /// One element, in one load, of a peer.
 template <class T>
 T load_peer(const T* p) {
   if (cpu::simulated) cpu::buffered_read(p, sizeof(T));
-  const auto raw = __atomic_load_n(reinterpret_cast<const typename RawWord<sizeof(T)>::type*>(p), __ATOMIC_RELAXED);
-  T value;
-  std::memcpy(static_cast<void*>(&value), &raw, sizeof value);
-  return value;
+  return same_bits<T>(__atomic_load_n(reinterpret_cast<const WordOf<sizeof(T)>*>(p), __ATOMIC_RELAXED));
 }
 
 /// 16 bytes at a multiple of 16, to or from any PE's memory; ordered by nothing, and may tear.

@@ -1,5 +1,7 @@
 // The CUDA machine: the only file with PTX or CUDA's device built-ins. A function's name is its contract, the asm its proof.
 #pragma once
+#include <causeway/base/host_device.hpp>
+#include <causeway/base/word.hpp>
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -113,24 +115,6 @@ CAUSEWAY_DEVICE void store_relaxed(uint8_t* p, uint8_t v) {
 CAUSEWAY_DEVICE void store_release(uint8_t* p, uint8_t v) {
   asm volatile("st.release.sys.global.b8 [%0], %1;" ::"l"(p), "h"(static_cast<uint16_t>(v)) : "memory");
 }
-template <size_t Bytes>
-struct Word;
-template <>
-struct Word<1> {
-  using type = uint8_t;
-};
-template <>
-struct Word<2> {
-  using type = uint16_t;
-};
-template <>
-struct Word<4> {
-  using type = uint32_t;
-};
-template <>
-struct Word<8> {
-  using type = uint64_t;
-};
 }  // namespace raw
 #undef CAUSEWAY_ACCESS
 #undef CAUSEWAY_H
@@ -140,31 +124,23 @@ struct Word<8> {
 #undef CAUSEWAY_L
 #undef CAUSEWAY_L_IN
 
-template <class To, class From>
-CAUSEWAY_DEVICE To bits(From from) {
-  static_assert(sizeof(To) == sizeof(From), "bits() keeps the size");
-  To to;
-  __builtin_memcpy(static_cast<void*>(&to), static_cast<const void*>(&from), sizeof to);
-  return to;
-}
-
 template <class T>
 CAUSEWAY_DEVICE T load_acquire_sys(const T* p) {
-  return bits<T>(raw::load_acquire(reinterpret_cast<const typename raw::Word<sizeof(T)>::type*>(p)));
+  return same_bits<T>(raw::load_acquire(reinterpret_cast<const WordOf<sizeof(T)>*>(p)));
 }
 template <class T>
 CAUSEWAY_DEVICE T load_relaxed_sys(const T* p) {
-  return bits<T>(raw::load_relaxed(reinterpret_cast<const typename raw::Word<sizeof(T)>::type*>(p)));
+  return same_bits<T>(raw::load_relaxed(reinterpret_cast<const WordOf<sizeof(T)>*>(p)));
 }
 template <class T>
 CAUSEWAY_DEVICE void store_relaxed_sys(T* p, T value) {
-  using Word = typename raw::Word<sizeof(T)>::type;
-  raw::store_relaxed(reinterpret_cast<Word*>(p), bits<Word>(value));
+  using Word = WordOf<sizeof(T)>;
+  raw::store_relaxed(reinterpret_cast<Word*>(p), same_bits<Word>(value));
 }
 template <class T>
 CAUSEWAY_DEVICE void store_release_sys(T* p, T value) {
-  using Word = typename raw::Word<sizeof(T)>::type;
-  raw::store_release(reinterpret_cast<Word*>(p), bits<Word>(value));
+  using Word = WordOf<sizeof(T)>;
+  raw::store_release(reinterpret_cast<Word*>(p), same_bits<Word>(value));
 }
 CAUSEWAY_DEVICE void add_relaxed_sys(uint64_t* p, uint64_t value) {
   asm volatile("red.relaxed.sys.global.add.u64 [%0], %1;" ::"l"(p), "l"(value) : "memory");
@@ -260,12 +236,12 @@ CAUSEWAY_DEVICE unsigned highest_bit(uint64_t bits) { return 63 - unsigned(__clz
 template <class T>
 CAUSEWAY_DEVICE void store_peer16(void* p, const T& value) {
   static_assert(sizeof(T) == 16, "16 bytes");
-  store_copy(static_cast<Word16*>(p), bits<Word16>(value));
+  store_copy(static_cast<Word16*>(p), same_bits<Word16>(value));
 }
 template <class T>
 CAUSEWAY_DEVICE T load_peer16(const void* p) {
   static_assert(sizeof(T) == 16, "16 bytes");
-  return bits<T>(load_copy(static_cast<const Word16*>(p)));
+  return same_bits<T>(load_copy(static_cast<const Word16*>(p)));
 }
 
 // ---- shared memory of the library's own kernels (launch.hpp), and loads into it that the thread does not wait for

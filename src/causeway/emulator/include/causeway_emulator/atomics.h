@@ -31,7 +31,7 @@ inline T add(T* address, T value) {
 /// Each of the two halves is added atomically, as CUDA has it; here both at once.
 template <class Pair>
 inline Pair add_pair(Pair* address, Pair value) {
-  using Word = std::conditional_t<sizeof(Pair) == 4, unsigned, unsigned long long>;
+  using Word = WordOf<sizeof(Pair)>;
   const Word old = modify(reinterpret_cast<Word*>(address), [value](Word bits) {
     Pair pair;
     memcpy(static_cast<void*>(&pair), &bits, sizeof bits);

@@ -2,12 +2,12 @@
 #pragma once
 #include "float_formats.h"
 
-inline int __float_as_int(float x) { return ::causeway::emulator::bit_copy<int>(x); }
-inline unsigned __float_as_uint(float x) { return ::causeway::emulator::bit_copy<unsigned>(x); }
-inline float __int_as_float(int x) { return ::causeway::emulator::bit_copy<float>(x); }
-inline float __uint_as_float(unsigned x) { return ::causeway::emulator::bit_copy<float>(x); }
-inline long long __double_as_longlong(double x) { return ::causeway::emulator::bit_copy<long long>(x); }
-inline double __longlong_as_double(long long x) { return ::causeway::emulator::bit_copy<double>(x); }
+inline int __float_as_int(float x) { return ::causeway::same_bits<int>(x); }
+inline unsigned __float_as_uint(float x) { return ::causeway::same_bits<unsigned>(x); }
+inline float __int_as_float(int x) { return ::causeway::same_bits<float>(x); }
+inline float __uint_as_float(unsigned x) { return ::causeway::same_bits<float>(x); }
+inline long long __double_as_longlong(double x) { return ::causeway::same_bits<long long>(x); }
+inline double __longlong_as_double(long long x) { return ::causeway::same_bits<double>(x); }
 inline int __double2hiint(double x) { return static_cast<int>(__double_as_longlong(x) >> 32); }
 inline int __double2loint(double x) { return static_cast<int>(__double_as_longlong(x)); }
 inline double __hiloint2double(int high, int low) {

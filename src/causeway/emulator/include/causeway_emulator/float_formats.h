@@ -1,6 +1,7 @@
 // Rounding between number formats: double and float to 16-bit formats, floating point to integers. Integer arithmetic
 // on the bits, the same on every compiler and processor.
 #pragma once
+#include <causeway/base/word.hpp>
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
@@ -14,14 +15,6 @@
 namespace causeway::emulator {
 
 enum class Rounding { nearest, zero, up, down };
-
-template <class To, class From>
-inline To bit_copy(const From& from) {
-  static_assert(sizeof(To) == sizeof(From));
-  To to;
-  memcpy(static_cast<void*>(&to), &from, sizeof to);
-  return to;
-}
 
 /// The IEEE binary formats that values come from.
 template <class T>
@@ -49,7 +42,7 @@ struct Format16 {
   static uint16_t round(T value, Rounding rounding = Rounding::nearest) {
     using Source = SourceFormat<T>;
     using Bits = typename Source::Bits;
-    const Bits bits = bit_copy<Bits>(value);
+    const Bits bits = same_bits<Bits>(value);
     const bool negative = bits >> (8 * sizeof(Bits) - 1);
     const uint16_t sign = negative ? 0x8000 : 0;
     const int field = static_cast<int>(bits >> Source::mantissa) & Source::exponent_max;
@@ -80,12 +73,12 @@ struct Format16 {
   /// Exact: every value of the format is a float.
   static float widen(uint16_t bits) {
     const uint32_t sign = static_cast<uint32_t>(bits & 0x8000) << 16;
-    if constexpr (mantissa == 7) return bit_copy<float>(static_cast<uint32_t>(bits) << 16);
+    if constexpr (mantissa == 7) return same_bits<float>(static_cast<uint32_t>(bits) << 16);
     const uint32_t field = bits >> mantissa & exponent_max, fraction = bits & ((1u << mantissa) - 1);
     const uint32_t wide = fraction << (23 - mantissa);
-    if (field == exponent_max) return bit_copy<float>(sign | 0x7f800000u | wide);
-    if (field) return bit_copy<float>(sign | (field + 127 - bias) << 23 | wide);
-    const float magnitude = static_cast<float>(fraction) * bit_copy<float>(uint32_t(1 - bias - mantissa + 127) << 23);
+    if (field == exponent_max) return same_bits<float>(sign | 0x7f800000u | wide);
+    if (field) return same_bits<float>(sign | (field + 127 - bias) << 23 | wide);
+    const float magnitude = static_cast<float>(fraction) * same_bits<float>(uint32_t(1 - bias - mantissa + 127) << 23);
     return sign ? -magnitude : magnitude;
   }
 };
@@ -101,10 +94,10 @@ inline double fused_for_rounding(float a, float b, float c) {
   // Knuth's two-sum: what the sum lost.
   const double back = sum - product;
   const double lost = (product - (sum - back)) + (addend - back);
-  uint64_t bits = bit_copy<uint64_t>(sum);
+  uint64_t bits = same_bits<uint64_t>(sum);
   if (lost == 0 || (bits & 1)) return sum;
   bits += (lost > 0) == (sum > 0) ? 1 : static_cast<uint64_t>(-1);
-  return bit_copy<double>(bits);
+  return same_bits<double>(bits);
 }
 
 template <Rounding rounding>
