@@ -1,4 +1,5 @@
 #include <arpa/inet.h>
+#include <causeway/base/digest.hpp>
 #include <causeway/base/error.hpp>
 #include <causeway/bootstrap/addresses.hpp>
 #include <ifaddrs.h>
@@ -183,7 +184,7 @@ std::vector<Address> unpack_addresses(const UniqueId& id) {
 std::uint32_t pid_space_hash() {
   struct stat space {};
   if (::stat("/proc/self/ns/pid", &space) != 0) return 0;  // (none is equal to it: see Hub::watch_process)
-  return host_hash() ^ static_cast<std::uint32_t>(space.st_ino * 2654435761u);
+  return static_cast<std::uint32_t>(mixed(host_hash(), space.st_ino));
 }
 
 std::uint32_t host_hash() {
@@ -194,9 +195,7 @@ std::uint32_t host_hash() {
   std::ifstream boot("/proc/sys/kernel/random/boot_id");
   std::string boot_id;
   if (std::getline(boot, boot_id)) text += boot_id;
-  std::uint32_t hash = 2166136261u;  // FNV-1a
-  for (const char c : text) hash = (hash ^ static_cast<std::uint8_t>(c)) * 16777619u;
-  return hash;
+  return static_cast<std::uint32_t>(digest_of(text.data(), text.size()));
 }
 
 }  // namespace causeway

@@ -2,6 +2,7 @@
 // (all that hosts and streams call; in kernels, the CPU machine and debug builds) the members also compare what they were
 // called with, all find the same answer, and a collective whose members disagree moves nothing and hangs nobody.
 #pragma once
+#include <causeway/base/digest.hpp>
 #include <causeway/machine/group.hpp>
 #include <causeway/view/report_misuse.hpp>
 #include <causeway/order/barrier.hpp>
@@ -10,14 +11,6 @@
 
 namespace causeway {
 
-namespace detail {
-
-CAUSEWAY_DEVICE uint64_t mixed(uint64_t digest, uint64_t word) {
-  digest = (digest ^ word) * 0x9e3779b97f4a7c15u;
-  return digest ^ (digest >> 29);
-}
-
-}  // namespace detail
 
 /// What the members of a collective must agree about. A call whose own arguments are bad enters all the same: it agrees with
 /// nobody, so that the others learn of it instead of waiting.
@@ -59,14 +52,14 @@ CAUSEWAY_DEVICE_LARGE bool enter(const DeviceWorld& world, const char* name, Gro
     sync(world, name, group, team);
     return true;
   }
-  uint64_t digest = detail::mixed(*team.epoch, uint64_t(agreement.what));  // what others wrote at other times differs
+  uint64_t digest = mixed(*team.epoch, uint64_t(agreement.what));  // what others wrote at other times differs
   const auto offset = [&](const void* place) { return agreement.size && place ? heap_offset(world, place) : 0; };
-  digest = detail::mixed(digest, offset(agreement.dest));
-  digest = detail::mixed(digest, offset(agreement.source));
-  digest = detail::mixed(digest, agreement.size);
-  digest = detail::mixed(digest, agreement.detail);
+  digest = mixed(digest, offset(agreement.dest));
+  digest = mixed(digest, offset(agreement.source));
+  digest = mixed(digest, agreement.size);
+  digest = mixed(digest, agreement.detail);
   const bool good = agreement.arguments == Arguments::good;
-  if (!good) digest = detail::mixed(digest, 1 + uint64_t(world.pe));
+  if (!good) digest = mixed(digest, 1 + uint64_t(world.pe));
   exchange(world, name, group, team, digest);
   const int other = detail::first_other(group, team);
   if (other < 0 && good) return true;

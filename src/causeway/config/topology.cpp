@@ -1,3 +1,4 @@
+#include <causeway/base/digest.hpp>
 #include <causeway/base/error.hpp>
 #include <causeway/config/topology.hpp>
 #include <hwloc.h>
@@ -162,9 +163,7 @@ std::uint64_t hash_host(const fs::path& root, const std::string& host_name) {
   if (identity.empty()) identity = trimmed(read_file(root / "etc/machine-id"));
   std::error_code ignored;
   identity += '\n' + host_name + '\n' + fs::read_symlink(root / "proc/self/ns/user", ignored).string();
-  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a: the same in every build and on every PE
-  for (const char c : identity) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return hash;
+  return digest_of(identity.data(), identity.size());
 }
 
 /// "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 ...": the first word of digits and dots.

@@ -1,5 +1,6 @@
 // How a buffer is made, and its end.
 #include <causeway/api/types.h>
+#include <causeway/base/digest.hpp>
 #include <causeway/moe/buffer.hpp>
 
 #include <algorithm>
@@ -42,9 +43,6 @@ void check_options(const BufferOptions& options, int ranks) {
 
 constexpr int kLowLatencyBlocksMost = 128;  // that are chosen
 
-constexpr uint64_t kDigestBegin = 0xcbf29ce484222325u;
-constexpr uint64_t digest(uint64_t before, uint64_t value) { return (before ^ value) * 0x100000001b3u; }
-
 /// The caller's GPU.
 struct Gpu {
   uint64_t name;  // a digest of what it is called, on whatever host
@@ -56,8 +54,7 @@ Gpu own_gpu() {
   cudaDeviceProp properties{};
   if (cudaGetDevice(&device) != cudaSuccess || cudaGetDeviceProperties(&properties, device) != cudaSuccess)
     fail(Status::internal, "the properties of the GPU are not known");
-  uint64_t name = kDigestBegin;
-  for (const char byte : properties.uuid.bytes) name = digest(name, uint64_t(uint8_t(byte)));
+  const uint64_t name = causeway::digest_of(properties.uuid.bytes, sizeof properties.uuid.bytes);
   return {name, properties.multiProcessorCount, low_latency_blocks_at_a_time()};
 }
 
@@ -103,7 +100,7 @@ uint64_t digest_of(const BufferOptions& options, int ranks) {
   for (const uint64_t value :
        {uint64_t(ranks), uint64_t(options.hidden_max), uint64_t(options.topk_max), uint64_t(options.experts_max),
         uint64_t(options.recv_tokens_max), uint64_t(options.low_latency_tokens_max), uint64_t(options.node_ranks)})
-    all = digest(all, value);
+    all = mixed(all, value);
   return all;
 }
 

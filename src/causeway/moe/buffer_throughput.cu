@@ -1,4 +1,5 @@
 // High-throughput mode, from the host.
+#include <causeway/base/digest.hpp>
 #include <causeway/moe/buffer.hpp>
 
 namespace causeway::moe {
@@ -27,10 +28,11 @@ void check_tokens(const BufferOptions& options, int ranks, const Tokens& in, int
 }
 
 int32_t signature_of(const Tokens& in, int worst_rows) {
-  uint64_t mixed =
-      (uint64_t(in.hidden) * 1048583 + uint64_t(in.experts)) * 4099 + uint64_t(in.topk) * 2 + (in.scales != nullptr);
-  mixed = mixed * 1000003 + uint64_t(worst_rows);
-  return int32_t((mixed ^ mixed >> 31) & 0x7fffffff);
+  uint64_t all = kDigestBegin;
+  for (const uint64_t value : {uint64_t(in.hidden), uint64_t(in.experts), uint64_t(in.topk),
+                               uint64_t(in.scales != nullptr), uint64_t(worst_rows)})
+    all = mixed(all, value);
+  return int32_t(all & 0x7fffffff);
 }
 }  // namespace
 
