@@ -1,4 +1,5 @@
 // The choice; see run_mps.hpp.
+#include <causeway/base/numbers.hpp>
 #include <tools/run_elf.hpp>
 #include <tools/run_mps.hpp>
 
@@ -12,7 +13,7 @@ namespace causeway {
 std::optional<int> mps_share(const MpsFacts& facts) {
   if (!facts.wanted || !facts.program_uses_gpus || facts.given || facts.gpus < 1 || facts.pes <= facts.gpus)
     return std::nullopt;
-  const int pes_per_gpu = (facts.pes + facts.gpus - 1) / facts.gpus;
+  const int pes_per_gpu = divided_up(facts.pes, facts.gpus);
   return std::max(1, 100 / pes_per_gpu);
 }
 

@@ -1,4 +1,5 @@
 #include <causeway/base/error.hpp>
+#include <causeway/base/numbers.hpp>
 #include <causeway/config/settings_parse.hpp>
 
 #include <algorithm>
@@ -63,7 +64,7 @@ std::optional<std::uint64_t> parse_scaled(std::string_view text, std::span<const
     fraction = fraction * 10 + unsigned(digit - '0');
     scale *= 10;
   }
-  const Wide result = Wide{number} * unit->factor + (fraction * unit->factor + scale - 1) / scale;
+  const Wide result = Wide{number} * unit->factor + divided_up(fraction * unit->factor, scale);
   if (result > most) return std::nullopt;
   return static_cast<std::uint64_t>(result);
 }

@@ -1,3 +1,4 @@
+#include <causeway/base/numbers.hpp>
 #include <causeway/heap/allocator.hpp>
 
 #include <algorithm>
@@ -27,9 +28,9 @@ std::optional<uint64_t> Allocator::allocate(size_t bytes, size_t alignment) {
   alignment = std::max(alignment, kAlignment);
   const size_t asked = bytes;
   if (bytes > SIZE_MAX - kAlignment) return std::nullopt;
-  bytes = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
+  bytes = rounded_up(std::max<size_t>(bytes, 1), kAlignment);
   for (auto range = free_.begin(); range != free_.end(); ++range) {
-    const uint64_t begin = (range->first + alignment - 1) / alignment * alignment;
+    const uint64_t begin = rounded_up(range->first, alignment);
     const uint64_t skipped = begin - range->first;
     if (skipped > range->second || range->second - skipped < bytes) continue;
     const uint64_t range_begin = range->first, range_end = range_begin + range->second;

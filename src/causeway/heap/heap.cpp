@@ -1,4 +1,5 @@
 #include <causeway/base/error.hpp>
+#include <causeway/base/numbers.hpp>
 #include <causeway/heap/agreement.hpp>
 #include <causeway/heap/fd_exchange.hpp>
 #include <causeway/heap/heap.hpp>
@@ -27,15 +28,13 @@ struct Call {
   std::string_view what, site, problem;
 };
 
-size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
-
 }  // namespace
 
 Heap::Heap(Memory& memory, Bootstrap& bootstrap, const HeapOptions& options)
     : memory_(memory),
       bootstrap_(bootstrap),
       exchange_(options.exchange),
-      segment_bytes_(round_up(options.first_segment_bytes, memory.granularity())) {
+      segment_bytes_(rounded_up(options.first_segment_bytes, memory.granularity())) {
   agree_on_first_segment(options.first_may_be_less);
   reserve(options.stride ? options.stride : memory.stride_wanted());
   try {
@@ -207,10 +206,10 @@ uint64_t Heap::place_block(size_t bytes, size_t alignment) {
   auto offset = allocator_.allocate(bytes, alignment);
   if (!offset) {
     // The new segment may join a free range at the heap's end, but it alone must do.
-    const size_t skipped = round_up(bytes_, std::max(alignment, Allocator::kAlignment)) - bytes_;
+    const size_t skipped = rounded_up(bytes_, std::max(alignment, Allocator::kAlignment)) - bytes_;
     if (bytes > SIZE_MAX / 2)
       fail(Status::out_of_memory, "{} bytes asked for; a heap ends at {} bytes", bytes, stride_);
-    const size_t least = round_up(skipped + bytes + Allocator::kAlignment, memory_.granularity());
+    const size_t least = rounded_up(skipped + bytes + Allocator::kAlignment, memory_.granularity());
     const size_t usual = std::min<size_t>(segment_bytes_, stride_ - bytes_);
     try {
       grow(std::max(least, usual));

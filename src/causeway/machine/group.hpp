@@ -1,5 +1,6 @@
 // Who takes part in an operation: one thread, a warp, a warpgroup or a block. Scope is an argument everywhere, never a name suffix.
 #pragma once
+#include <causeway/base/numbers.hpp>
 #include <causeway/machine/machine.hpp>
 
 #include <cstddef>
@@ -47,7 +48,7 @@ CAUSEWAY_HOST_DEVICE constexpr size_t bytes_of(size_t count, size_t size) {
 #else
   constexpr bool checks = machine::kChecks;
 #endif
-  return checks && size != 0 && count > ~size_t{0} / size ? ~size_t{0} : count * size;
+  return checks ? capped_product(count, size) : count * size;
 }
 
 template <class Group>

@@ -1,6 +1,7 @@
 // How a buffer is made, and its end.
 #include <causeway/api/types.h>
 #include <causeway/base/digest.hpp>
+#include <causeway/base/numbers.hpp>
 #include <causeway/moe/buffer.hpp>
 
 #include <algorithm>
@@ -63,7 +64,7 @@ int ranks_to_a_gpu() {
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)
     fail(Status::internal, "the number of GPUs is not known");
-  return (HostView::team(kName, NVSHMEMX_TEAM_NODE).pes + devices - 1) / devices;
+  return divided_up(HostView::team(kName, NVSHMEMX_TEAM_NODE).pes, devices);
 }
 
 /// Ranks of a node where all PEs of a job that has been joined are the ranks; else all are one node, as far as is known. (The same
@@ -183,7 +184,7 @@ Buffer::Buffer(const BufferOptions& options) : implementation_(std::make_unique<
                         limits_of(options, shape.ranks, options.experts_max), 0, 1, options.blocks);
   } else {
     self.split();
-    const int node_experts = (options.experts_max + shape.nodes() - 1) / shape.nodes();
+    const int node_experts = divided_up(options.experts_max, shape.nodes());
     self.rail.emplace(self.world, self.faults.get(), self.rail_team,
                       limits_of(options, shape.nodes(), options.experts_max), shape.position(), shape.node_ranks,
                       options.blocks);
@@ -257,7 +258,7 @@ size_t Buffer::size_hint(const BufferOptions& options, int ranks) {
   check_options(options, ranks);
   const int node_ranks = options.node_ranks > 0 ? options.node_ranks : node_ranks_of_job(ranks),
             nodes = ranks / node_ranks;
-  const int node_experts = (options.experts_max + nodes - 1) / nodes;
+  const int node_experts = divided_up(options.experts_max, nodes);
   size_t bytes = hop_places(limits_of(options, node_ranks, node_experts)).bytes;
   if (nodes > 1) bytes += hop_places(limits_of(options, nodes, options.experts_max)).bytes;
   if (options.low_latency_tokens_max > 0) bytes += low_latency_places(low_limits_of(options, ranks)).bytes;

@@ -1,5 +1,6 @@
 // High-throughput mode, from the host.
 #include <causeway/base/digest.hpp>
+#include <causeway/base/numbers.hpp>
 #include <causeway/moe/buffer.hpp>
 
 namespace causeway::moe {
@@ -162,8 +163,7 @@ Received Buffer::dispatch(const Tokens& given, int expert_alignment, cudaStream_
   handle->received = self.inside->counted().received;
   Received received = self.receive(*handle, in.scales != nullptr);
   for (int expert = 0; expert < in.experts / self.shape.ranks; ++expert)
-    received.tokens_of_expert.push_back((self.inside->counted().of_expert[expert] + expert_alignment - 1) /
-                                        expert_alignment * expert_alignment);
+    received.tokens_of_expert.push_back(rounded_up(self.inside->counted().of_expert[expert], expert_alignment));
   received.handle = std::move(handle);
   return received;
 }

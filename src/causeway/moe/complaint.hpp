@@ -1,6 +1,7 @@
 // What a rank with bad arguments tells the others, in low-latency mode: a text, before the flag that says so. Whatever of its blocks
 // find the mistake write the same one, so it has one place for each rank, and none is torn.
 #pragma once
+#include <causeway/base/numbers.hpp>
 #include <causeway/machine/text.hpp>
 #include <causeway/moe/route.hpp>
 
@@ -11,7 +12,7 @@ struct Complaint {
   uint64_t operation = 0;
   Text<kRoom> text;
 };
-constexpr size_t kComplaintBytes = (sizeof(Complaint) + 15) / 16 * 16;
+constexpr size_t kComplaintBytes = rounded_up(sizeof(Complaint), 16);
 static_assert(sizeof(Complaint) % sizeof(uint64_t) == 0, "it is sent by words");
 
 /// Puts a complaint to its place at another rank.

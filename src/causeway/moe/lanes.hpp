@@ -3,6 +3,7 @@
 #pragma once
 #include <cuda_bf16.h>
 
+#include <causeway/base/numbers.hpp>
 #include <causeway/machine/group.hpp>
 #include <causeway/moe/fp8.hpp>
 #include <causeway/moe/sizes.hpp>
@@ -222,7 +223,7 @@ CAUSEWAY_DEVICE void sum_rows(Lanes lanes, int begin, int end, uint32_t terms, R
   int term[kStages][2];          // of a stage's rows: -1 for none
   int base = begin, summed = 0;  // packs of the next step to ask for; pairs of the step that is summed
   uint32_t left = terms;
-  const int pairs = terms == 0 ? 1 : (bits_set(terms) + 1) / 2, steps = pairs * ((end - begin + stride - 1) / stride);
+  const int pairs = terms == 0 ? 1 : divided_up(bits_set(terms), 2), steps = pairs * divided_up(end - begin, stride);
   const auto ask = [&](int stage) {
     CAUSEWAY_UNROLL
     for (int i = 0; i < 2; ++i) {

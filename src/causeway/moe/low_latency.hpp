@@ -59,7 +59,7 @@ CAUSEWAY_HOST_DEVICE constexpr LowLatencyPlaces low_latency_places(const LowLate
   at.dispatch_flags = 0;
   at.counts = at.dispatch_flags + flags;
   at.headers = at.counts + aligned(size_t(limits.experts) * sizeof(int32_t));
-  at.header_bytes = (2 * sizeof(int32_t) * (1 + topk) + 15) / 16 * 16;
+  at.header_bytes = rounded_up(2 * sizeof(int32_t) * (1 + topk), 16);
   at.rows = at.headers + aligned(messages * at.header_bytes);
   at.row_bytes = hidden * 2;
   at.combine_flags = at.rows + aligned(messages * at.row_bytes);

@@ -1,5 +1,6 @@
 // Low-latency dispatch: the send and the receive kernel (see low_latency.hpp).
 #pragma once
+#include <causeway/base/numbers.hpp>
 #include <causeway/moe/low_latency_errors.hpp>
 
 namespace causeway::moe {
@@ -28,7 +29,7 @@ struct LowLatencySend {
     bool wrong = bad;
     for (int unit = worker(); unit < parts.units(tokens); unit += workers()) {
       const int t = parts.row(unit);
-      const Run blocks = parts.of((hidden + kScaleBlock - 1) / kScaleBlock, unit);
+      const Run blocks = parts.of(divided_up(hidden, kScaleBlock), unit);
       if (scaling == Scaling::none)
         send_part(lanes, t, n, blocks);
       else

@@ -1,5 +1,6 @@
 // What the kernels of one hop of a high-throughput dispatch and combine share.
 #pragma once
+#include <causeway/base/numbers.hpp>
 #include <causeway/coll/enter.hpp>
 #include <causeway/machine/machine.hpp>
 #include <causeway/view/report_misuse.hpp>
@@ -93,7 +94,7 @@ CAUSEWAY_DEVICE bool goes_to(const int64_t* topk_idx, int topk, const ExpertMap&
 
 /// The run of tokens that a worker counts.
 CAUSEWAY_DEVICE Run run_of(int tokens, int worker, int workers) {
-  const int run = (tokens + workers - 1) / workers;
+  const int run = divided_up(tokens, workers);
   const int begin = run * worker < tokens ? run * worker : tokens;
   return {begin, begin + run < tokens ? begin + run : tokens};
 }

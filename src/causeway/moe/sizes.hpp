@@ -1,5 +1,6 @@
 // Where things lie in the symmetric memory of a mixture-of-experts buffer: computed once, for both sides.
 #pragma once
+#include <causeway/base/numbers.hpp>
 #include <causeway/machine/machine.hpp>
 #include <causeway/view/device_world.hpp>
 
@@ -21,7 +22,7 @@ struct Limits {
   int recv_tokens = 0;  // a rank receives in one dispatch, in high-throughput mode
 };
 
-CAUSEWAY_HOST_DEVICE constexpr size_t aligned(size_t bytes) { return (bytes + 127) / 128 * 128; }
+CAUSEWAY_HOST_DEVICE constexpr size_t aligned(size_t bytes) { return rounded_up(bytes, 128); }
 
 /// Offsets of the symmetric region of one hop.
 struct HopPlaces {

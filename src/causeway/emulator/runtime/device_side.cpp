@@ -1,4 +1,6 @@
 // What device code calls in the library: shared memory by key, address spaces, failed assertions.
+#include <causeway/base/numbers.hpp>
+
 #include <causeway_emulator.h>
 #include <fmt/format.h>
 
@@ -18,7 +20,7 @@ void* host_shared(const void* key, size_t bytes, size_t alignment) {
   thread_local std::unordered_map<const void*, std::unique_ptr<void, FreeMemory>> slots;
   auto& slot = slots[key];
   if (!slot) {
-    slot.reset(std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment));
+    slot.reset(std::aligned_alloc(alignment, rounded_up(bytes, alignment)));
     if (!slot) throw std::bad_alloc();
     std::memset(slot.get(), 0, bytes);
   }

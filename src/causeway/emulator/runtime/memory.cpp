@@ -1,4 +1,5 @@
 // Allocation and registration of memory, and what is known about pointers.
+#include <causeway/base/numbers.hpp>
 #include <causeway/emulator/runtime/allocations.hpp>
 #include <causeway/emulator/runtime/devices.hpp>
 #include <causeway/emulator/runtime/streams.hpp>
@@ -44,7 +45,7 @@ cudaError_t cudaMalloc(void** pointer, size_t bytes) {
 cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
   return device_call([&] {
     refuse_if(!pitch || width > size_t(-1) - kPitchAlignment, cudaErrorInvalidValue);
-    *pitch = (width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
+    *pitch = rounded_up(width, kPitchAlignment);
     refuse_if(height && *pitch > size_t(-1) / height, cudaErrorMemoryAllocation);
     allocate(pointer, *pitch * height, MemoryKind::device);
   });

@@ -1,3 +1,4 @@
+#include <causeway/base/numbers.hpp>
 #include <causeway/emulator/runtime/shared_segments.hpp>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,8 +11,6 @@ namespace {
 
 constexpr size_t kAlignment = 512;
 constexpr size_t kSegmentBytes = size_t{64} << 20, kLargeBytes = size_t{4} << 20;
-
-size_t rounded_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 }  // namespace
 

@@ -1,3 +1,4 @@
+#include <causeway/base/numbers.hpp>
 #include <causeway/machine/cpu/block.hpp>
 #include <fmt/format.h>
 
@@ -12,9 +13,9 @@ Block::Block(Grid& g, unsigned number, char* memory) : grid(g), shared(memory) {
   const Index3 extent = g.shape.grid, size = g.shape.block;
   index = {number % extent.x, number / extent.x % extent.y, number / (extent.x * extent.y)};
   threads = alive = size.x * size.y * size.z;
-  shared_used = (g.shape.shared_bytes + 127) & ~size_t{127};
+  shared_used = rounded_up(g.shape.shared_bytes, 128);
   fibers.resize(threads);
-  warps = std::vector<Warp>((threads + 31) / 32);
+  warps = std::vector<Warp>(divided_up(threads, 32));
   barriers[0].waiting.reserve(threads);
   for (unsigned i = 0; i < threads; ++i) {
     Fiber& fiber = fibers[i];

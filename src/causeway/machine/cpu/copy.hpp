@@ -1,5 +1,6 @@
 // How a group copies on the CPU machine: each thread its share, in one call.
 #pragma once
+#include <causeway/base/numbers.hpp>
 #include <causeway/machine/cpu/vocabulary.hpp>
 #include <causeway/machine/towards.hpp>
 
@@ -30,7 +31,7 @@ inline void copy_from_peer(void* to, const void* from, size_t bytes) {
 template <class Group>
 void copy(Group group, Towards towards, void* to, const void* from, size_t bytes) {
   size_t share = bytes;
-  if (group.size() > 1) share = ((bytes + group.size() - 1) / group.size() + 63) / 64 * 64;
+  if (group.size() > 1) share = rounded_up(divided_up(bytes, group.size()), 64);
   const size_t begin = share * group.rank() < bytes ? share * group.rank() : bytes;
   const size_t end = begin + share < bytes ? begin + share : bytes;
   if (begin == end) return;

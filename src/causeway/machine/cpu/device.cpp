@@ -1,4 +1,5 @@
 #include <causeway/base/error.hpp>
+#include <causeway/base/numbers.hpp>
 #include <causeway/machine/cpu/context.hpp>
 #include <causeway/machine/cpu/operation.hpp>
 #include <causeway/machine/cpu/pool.hpp>
@@ -20,7 +21,7 @@ Device::~Device() {
 
 unsigned Device::blocks_per_multiprocessor(unsigned threads, size_t shared_bytes) const {
   if (threads == 0 || threads > limits_.threads_per_block || shared_bytes > limits_.shared_per_block) return 0;
-  const unsigned warps_threads = (threads + 31) / 32 * 32;
+  const unsigned warps_threads = rounded_up(threads, 32);
   unsigned blocks = std::min(limits_.blocks_per_multiprocessor, limits_.threads_per_multiprocessor / warps_threads);
   if (shared_bytes) blocks = std::min(blocks, unsigned(limits_.shared_per_multiprocessor / (shared_bytes + 1024)));
   return blocks;

@@ -1,4 +1,5 @@
 // Where GPU threads meet: block barriers, warp exchanges, grid barriers; and what else a running thread asks for.
+#include <causeway/base/numbers.hpp>
 #include <causeway/machine/cpu/context.hpp>
 #include <causeway/machine/cpu/simulator.hpp>
 #include <causeway/machine/cpu/worker.hpp>
@@ -177,7 +178,7 @@ void* static_shared(const void* key, size_t bytes, size_t alignment) {
   Block& block = *self().home;
   for (const auto& [known, address] : block.slots)
     if (known == key) return address;
-  const size_t offset = (block.shared_used + alignment - 1) / alignment * alignment;
+  const size_t offset = rounded_up(block.shared_used, alignment);
   if (offset + bytes > kArenaBytes)
     Worker::here()->fail_grid("a block's static and dynamic shared memory exceed 232 KiB");
   block.shared_used = offset + bytes;

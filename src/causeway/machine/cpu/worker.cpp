@@ -1,4 +1,5 @@
 #include <causeway/base/error.hpp>
+#include <causeway/base/numbers.hpp>
 #include <causeway/machine/cpu/context.hpp>
 #include <causeway/machine/cpu/operation.hpp>
 #include <causeway/machine/cpu/simulator.hpp>
@@ -24,7 +25,7 @@ __thread Worker* worker_here = nullptr;
 
 size_t stack_bytes() {
   const size_t bytes = machine_options().stack_bytes;
-  return bytes ? (bytes + 4095) & ~size_t{4095} : kStackBytes;
+  return bytes ? rounded_up(bytes, 4096) : kStackBytes;
 }
 
 /// Counts waits and polls; true once in a while.

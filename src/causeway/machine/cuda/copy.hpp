@@ -5,6 +5,7 @@
 // multiple of 16, words of 16 bytes are stored; where the source lies otherwise, each is put together from the two words of
 // the source that hold it. Loads come in batches before their stores, also the last ones, since a trip to memory is long.
 #pragma once
+#include <causeway/base/numbers.hpp>
 #include <causeway/machine/cuda/vocabulary.hpp>
 #include <causeway/machine/towards.hpp>
 
@@ -128,7 +129,7 @@ CAUSEWAY_DEVICE_LARGE void copy_anything(Group group, char* to, const char* from
   if (bytes == 0) return;
   const uint64_t begin = reinterpret_cast<uint64_t>(to), end = begin + bytes;
   // The first multiple of 16; without one, the place between the ends that is a multiple of most.
-  uint64_t middle = (begin + 15) / 16 * 16;
+  uint64_t middle = rounded_up(begin, 16);
   if (middle > end) middle = end >> highest_bit(begin ^ end) << highest_bit(begin ^ end);
   const size_t head = middle - begin, words = (bytes - head) / 16, done = head + words * 16;
   if (group.rank() == group.size() - 1) {  // (held in registers beside the words below they would be too many)
@@ -184,7 +185,7 @@ CAUSEWAY_DEVICE void copy_element_by_words(char* to, const char* from) {
   } else if constexpr (Bytes == 16) {
     copy_one<Way, Word16>(to, from);
   } else {
-    copy_one<Way, typename raw::Word<Bytes>::type>(to, from);
+    copy_one<Way, WordOf<Bytes>>(to, from);
   }
 }
 

@@ -1,6 +1,7 @@
 // The CUDA machine: the only file with PTX or CUDA's device built-ins. A function's name is its contract, the asm its proof.
 #pragma once
 #include <causeway/base/host_device.hpp>
+#include <causeway/base/numbers.hpp>
 #include <causeway/base/word.hpp>
 #include <cuda_runtime.h>
 
@@ -50,7 +51,7 @@ CAUSEWAY_DEVICE bool any_in_block(bool set) { return __syncthreads_or(set) != 0;
 /// A warpgroup is 128 consecutive threads of the block. (Its barriers are the hardware's last eight.)
 CAUSEWAY_DEVICE void sync_warpgroup() {
   const unsigned group = thread_in_block() / 128, left = threads_in_block() - group * 128;
-  asm volatile("bar.sync %0, %1;" ::"r"(8 + group), "r"(((left < 128 ? left : 128) + 31) / 32 * 32) : "memory");
+  asm volatile("bar.sync %0, %1;" ::"r"(8 + group), "r"(rounded_up(left < 128 ? left : 128, 32)) : "memory");
 }
 CAUSEWAY_DEVICE void pause() {}
 CAUSEWAY_DEVICE uint64_t now_ns() {

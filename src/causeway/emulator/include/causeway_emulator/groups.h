@@ -1,5 +1,7 @@
 // Cooperative groups: blocks, grids, tiles and coalesced threads as objects.
 #pragma once
+#include <causeway/base/numbers.hpp>
+
 #include "lane_group.h"
 
 namespace cooperative_groups {
@@ -99,7 +101,7 @@ class thread_block_tile : public emulator::LaneGroup {
 
 template <unsigned Size>
 inline thread_block_tile<Size, thread_block> tiled_partition(const thread_block&) {
-  return {thread_block::thread_rank() / Size, (thread_block::num_threads() + Size - 1) / Size};
+  return {thread_block::thread_rank() / Size, ::causeway::divided_up(thread_block::num_threads(), Size)};
 }
 template <unsigned Size, unsigned ParentSize, class Parent>
 inline thread_block_tile<Size, thread_block_tile<ParentSize, Parent>> tiled_partition(
@@ -112,7 +114,7 @@ inline coalesced_group tiled_partition(const coalesced_group& parent, unsigned s
   const unsigned tile = parent.thread_rank() / size, ones = size >= 32 ? 0xffffffffu : (1u << size) - 1;
   const unsigned ranks = parent.num_threads() >= 32 ? 0xffffffffu : (1u << parent.num_threads()) - 1;
   return coalesced_group(parent.lanes_of(ones << (tile * size) & ranks), tile,
-                         (parent.num_threads() + size - 1) / size);
+                         ::causeway::divided_up(parent.num_threads(), size));
 }
 template <unsigned Size>
 inline coalesced_group tiled_partition(const coalesced_group& parent) {

@@ -1,5 +1,7 @@
 // A set of lanes of one warp and what they do together: the part that tiles and coalesced groups share.
 #pragma once
+#include <causeway/base/numbers.hpp>
+
 #include "../cuda_runtime.h"
 
 namespace causeway::emulator {
@@ -8,7 +10,7 @@ namespace causeway::emulator {
 template <class T>
 struct Gathered {
   static_assert(std::is_trivially_copyable_v<T>, "values travel between threads as bytes");
-  static constexpr size_t words = (sizeof(T) + 7) / 8;
+  static constexpr size_t words = divided_up(sizeof(T), sizeof(uint64_t));
   uint64_t word[words][32];
   unsigned took_part = 0;
 

@@ -1,5 +1,7 @@
 // The C++ side of the runtime interface: typed pointers, kernels as arguments, variables as symbols.
 #pragma once
+#include <causeway/base/numbers.hpp>
+
 #include "launch.h"
 #include "runtime_api.h"
 
@@ -123,7 +125,7 @@ inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* minGridSi
     status = ::cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
   const int limit = blockSizeLimit > 0 && blockSizeLimit < 1024 ? blockSizeLimit : 1024;
   *blockSize = *minGridSize = 0;
-  for (int size = (limit + 31) / 32 * 32; status == cudaSuccess && size > 0; size -= 32) {
+  for (int size = ::causeway::rounded_up(limit, 32); status == cudaSuccess && size > 0; size -= 32) {
     const int threads = size < limit ? size : limit;
     int blocks = 0;
     status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, threads, shared_bytes(threads));

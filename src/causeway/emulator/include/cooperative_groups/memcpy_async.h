@@ -1,5 +1,7 @@
 // Stand-in for CUDA's header of this name: a copy made by a group. It is done when the group has waited.
 #pragma once
+#include <causeway/base/numbers.hpp>
+
 #include "../cooperative_groups.h"
 #if CAUSEWAY_CPU
 
@@ -7,7 +9,7 @@ namespace cooperative_groups {
 
 template <class Group>
 inline void memcpy_async(const Group& group, void* destination, const void* source, size_t bytes) {
-  const size_t members = group.size(), chunk = (bytes + members - 1) / members, from = chunk * group.thread_rank();
+  const size_t members = group.size(), chunk = ::causeway::divided_up(bytes, members), from = chunk * group.thread_rank();
   if (from >= bytes) return;
   memcpy(static_cast<char*>(destination) + from, static_cast<const char*>(source) + from,
          bytes - from < chunk ? bytes - from : chunk);
