@@ -1,4 +1,4 @@
-// Digests: a word that stands for many, the same in every build, on every PE and on the device. No secret is safe in one.
+// Digests: a word that stands for many, the same in every build, on every PE and on the device. They keep no secret.
 #pragma once
 #include <causeway/base/host_device.hpp>
 

@@ -28,7 +28,8 @@ TEST(Digest, TellsWordsAndTheirOrderApart) {
 
 TEST(Digest, TellsTextsApartByItsLowHalf) {
   std::set<std::uint32_t> seen;
-  for (int i = 0; i < 2000; ++i) EXPECT_TRUE(seen.insert(static_cast<std::uint32_t>(of("host" + std::to_string(i)))).second);
+  for (int i = 0; i < 2000; ++i)
+    EXPECT_TRUE(seen.insert(static_cast<std::uint32_t>(of("host" + std::to_string(i)))).second);
 }
 
 }  // namespace

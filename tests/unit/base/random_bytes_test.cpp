@@ -10,12 +10,10 @@
 namespace causeway {
 namespace {
 
-/// Is no run of 16 bytes what it was before: zeros?
+/// Are no 16 bytes in a row what they were before: zeros?
 bool filled(const std::vector<std::byte>& bytes) {
-  for (std::size_t at = 0; at + 16 <= bytes.size(); at += 16)
-    if (std::all_of(bytes.begin() + long(at), bytes.begin() + long(at) + 16, [](std::byte b) { return b == std::byte{0}; }))
-      return false;
-  return true;
+  const auto zeros = std::search_n(bytes.begin(), bytes.end(), 16, std::byte{0});
+  return zeros == bytes.end();
 }
 
 TEST(RandomBytes, DifferFromCallToCall) {

@@ -36,8 +36,8 @@ TEST(AllgatherOfValues, AnotherSizeIsRefusedWithTheStepAndThePe) {
         (void)allgather(*bootstrap, std::uint32_t{1}, "numbers");
     });
     EXPECT_NE(error.find("step 'numbers'"), std::string::npos) << error;
-    EXPECT_NE(error.find(pe == 0 ? "4 bytes from PE 1, expected 8" : "8 bytes from PE 0, expected 4"), std::string::npos)
-        << error;
+    const char* const sizes = pe == 0 ? "4 bytes from PE 1, expected 8" : "8 bytes from PE 0, expected 4";
+    EXPECT_NE(error.find(sizes), std::string::npos) << error;
     bootstrap->barrier("end");
   });
 }

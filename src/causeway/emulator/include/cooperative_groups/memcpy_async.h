@@ -9,7 +9,7 @@ namespace cooperative_groups {
 
 template <class Group>
 inline void memcpy_async(const Group& group, void* destination, const void* source, size_t bytes) {
-  const size_t members = group.size(), chunk = ::causeway::divided_up(bytes, members), from = chunk * group.thread_rank();
+  const size_t chunk = ::causeway::divided_up(bytes, size_t(group.size())), from = chunk * group.thread_rank();
   if (from >= bytes) return;
   memcpy(static_cast<char*>(destination) + from, static_cast<const char*>(source) + from,
          bytes - from < chunk ? bytes - from : chunk);
