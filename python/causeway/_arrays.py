@@ -46,6 +46,11 @@ class Memory:
     def bytes(self) -> int:
         return self.elements * self.dtype.bytes
 
+    def named(self, argument: str) -> Any:
+        """For checks by the extension, whose errors name the argument."""
+        return native.Array(name=argument, address=self.address, shape=self.shape, type=self.dtype.name,
+                            contiguous=self.contiguous, on_device=self.on_device)
+
 
 def _is_contiguous(shape: Sequence[int], strides: Sequence[int]) -> bool:
     expected = 1
@@ -115,8 +120,3 @@ def numpy_dtype(dtype: str, small_floats: bool) -> Any:
 def transposed(array: Any) -> Any:
     """A view with the last two dimensions exchanged."""
     return array.transpose(1, 2) if hasattr(array, "data_ptr") else array.swapaxes(1, 2)
-
-
-def same_bits(dtype: DType, wanted: str) -> bool:
-    """Whether an array of `dtype` may stand for one of `wanted`: the type itself, or the bits of one that libraries lack."""
-    return dtype.name == wanted or wanted in ("bfloat16", "float8_e4m3fn") and dtype.name == _BITS_OF[wanted]

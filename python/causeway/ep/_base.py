@@ -1,16 +1,15 @@
-"""What the modes of the buffer share: its native part, the communication stream, and checks of tensors."""
+"""What the modes of the buffer share: its native part, the communication stream, and tensors as the extension sees them."""
 import contextlib
-import operator
 import sys
 from typing import Any, Callable, Iterator, List, Optional, Sequence, Tuple
 
-from .._arrays import Library, Memory, describe, make, same_bits
+from .._arrays import Library, describe, make
 from .._machine import native, on_cpu
 from .._streams import Event, Stream, current_stream
 from ._config import Limits
 from ._events import EventOverlap
 
-_DEVICE = "memory of the CPU" if on_cpu else "memory of a GPU"
+REFUSED = native.Tokens(tokens=-1, hidden=128, topk=1)  # that no dispatch takes
 
 
 class BufferBase:
@@ -128,40 +127,13 @@ def check_allocation(previous_event: Optional[EventOverlap], async_finish: bool,
         raise ValueError("allocate_on_comm_stream is True: previous_event and async_finish must be given with it")
 
 
-def integer(given: Any, argument: str, low: int, high: int, meaning: str) -> int:
-    """An int that has been checked."""
-    try:
-        value = operator.index(given)
-    except TypeError:
-        raise ValueError(f"{argument} is a {type(given).__name__}: must be an int, {low} to {high} ({meaning})") from None
-    if not low <= value <= high:
-        raise ValueError(f"{argument} is {value}: must be {low} to {high} ({meaning})")
-    return value
+def array(given: Any, argument: str) -> Any:
+    """A tensor for the extension's checks."""
+    return describe(given, argument).named(argument)
 
 
-def tensor(given: Any, argument: str, dtypes: Sequence[str], shape: Sequence[Any], meaning: str) -> Memory:
-    """A tensor that has been checked. shape: extents, or None for any; meaning: the shape in words."""
-    memory = describe(given, argument)
-    if not any(same_bits(memory.dtype, dtype) for dtype in dtypes):
-        raise ValueError(f"{argument} has elements of {memory.dtype.name}: must be of {' or '.join(dtypes)}")
-    fits = len(memory.shape) == len(shape) and all(want is None or have == want for have, want in zip(memory.shape, shape))
-    if not fits:
-        wanted = f", here [{', '.join('any' if one is None else str(one) for one in shape)}]"
-        raise ValueError(f"{argument} has the shape {list(memory.shape)}: must be {meaning}{wanted}")
-    if not memory.contiguous:
-        raise ValueError(f"{argument} of shape {list(memory.shape)} is not contiguous: must be (rows one after the other)")
-    if not memory.on_device:
-        raise ValueError(f"{argument} is not in {_DEVICE}: must be, on the {'CPU' if on_cpu else 'CUDA'} machine")
-    return memory
-
-
-def optional_tensor(given: Any, argument: str, dtypes: Sequence[str], shape: Sequence[Any], meaning: str) -> Optional[Memory]:
-    return None if given is None else tensor(given, argument, dtypes, shape, meaning)
-
-
-def address(memory: Optional[Memory]) -> int:
-    """0 for a tensor that was not given; one without elements, which some libraries put at 0, is told apart."""
-    return 0 if memory is None else memory.address or 16
+def optional_array(given: Any, argument: str) -> Any:
+    return None if given is None else array(given, argument)
 
 
 def new(library: Library, shape: Sequence[int], dtype: str) -> Tuple[Any, int]:

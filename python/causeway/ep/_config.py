@@ -94,15 +94,10 @@ class Limits:
     timeout_ms: int = 0
 
     def options(self, team: int = 0) -> Any:
-        options = native.BufferOptions()
-        options.team = team
-        options.hidden_max, options.topk_max, options.experts_max = self.hidden, self.topk, self.experts
-        options.recv_tokens_max, options.low_latency_tokens_max = self.recv_tokens, self.low_latency_tokens
-        if self.blocks > 0:
-            options.blocks = self.blocks
-        options.node_ranks = self.node_ranks
-        options.low_latency_timeout_s = self.timeout_ms / 1000
-        return options
+        chosen = {"blocks": self.blocks} if self.blocks > 0 else {}
+        return native.BufferOptions(team=team, hidden_max=self.hidden, topk_max=self.topk, experts_max=self.experts,
+                                    recv_tokens_max=self.recv_tokens, low_latency_tokens_max=self.low_latency_tokens,
+                                    node_ranks=self.node_ranks, low_latency_timeout_s=self.timeout_ms / 1000, **chosen)
 
     def bytes(self, ranks: int) -> int:
         """Of symmetric memory that a buffer takes on each rank."""

@@ -3,7 +3,7 @@ from typing import Any, Callable, Optional, Tuple, Union
 
 from .._arrays import Memory, describe, transposed
 from .._machine import native, on_cpu
-from ._base import BufferBase, address, integer, new, optional_tensor, tensor
+from ._base import REFUSED, BufferBase, array, new, optional_array
 from ._config import low_latency_hint
 from ._events import EventOverlap
 
@@ -17,8 +17,7 @@ class LowLatencyHandle(tuple):
     first row of that source << 32 | its number of rows.
     """
     native: Any
-    routes: Tuple[int, ...]  # the shape of the dispatch's topk_idx
-    results: Any = None      # what get_next_low_latency_combine_buffer() has given for it
+    results: Any = None  # what get_next_low_latency_combine_buffer() has given for it
 
 
 Hook = Union[Callable[[], None], Any]  # None without return_recv_hook; a type checker cannot know which
@@ -35,8 +34,8 @@ class LowLatencyMode(BufferBase):
 
     def clean_low_latency_buffer(self, num_max_dispatch_tokens_per_rank: int, hidden: int, num_experts: int) -> None:
         """Nothing has to be cleaned: the modes have memory of their own. Checks the arguments alone."""
-        self._check_mode(num_max_dispatch_tokens_per_rank, num_experts)
-        self._check_hidden(hidden, "hidden", 8)
+        self._native.checks.low_latency(num_max_dispatch_tokens_per_rank, num_experts)
+        self._native.checks.hidden("hidden", hidden)
 
     def low_latency_dispatch(self, x: Any, topk_idx: Any, num_max_dispatch_tokens_per_rank: int, num_experts: int,
                              cumulative_local_expert_recv_stats: Optional[Any] = None,
@@ -64,34 +63,28 @@ class LowLatencyMode(BufferBase):
         its hook on the CPU machine, in a later one on a GPU.
         """
         ranks, own = self.group_size, self.limits.experts // self.group_size
-        with self._refusing(lambda: self._native.low_latency_dispatch(0, 0, -1, 128, 1, native.Cast.none, 0, 0, 0, 0, 0, 0, 0,
-                                                                      self._comm_stream.cuda_stream, False)):
-            self._check_mode(num_max_dispatch_tokens_per_rank, num_experts)
+        with self._refusing(lambda: self._native.low_latency_dispatch(
+                REFUSED, native.Cast.none, native.LowLatencyOutput(), stream=self._comm_stream.cuda_stream)):
+            self._native.checks.low_latency(num_max_dispatch_tokens_per_rank, num_experts)
             cast = self._cast(use_fp8, round_scale, use_ue8m0)
             self._check_finish(async_finish, return_recv_hook)
-            data = tensor(x, "x", [_BF16], (None, None), "[num_tokens, hidden]")
-            tokens, hidden = data.shape
-            if tokens > num_max_dispatch_tokens_per_rank:
-                raise ValueError(f"x has {tokens} tokens: must have at most num_max_dispatch_tokens_per_rank, "
-                                 f"{num_max_dispatch_tokens_per_rank}")
-            self._check_hidden(hidden, "x", 512 if use_ue8m0 else 128 if use_fp8 else 8)
-            idx = tensor(topk_idx, "topk_idx", ["int64"], (tokens, None), "[num_tokens, num_topk]")
-            total = optional_tensor(cumulative_local_expert_recv_stats, "cumulative_local_expert_recv_stats", ["int32"], (own,),
-                                    "[own experts]")
-            waits = self._wait_stats(dispatch_wait_recv_cost_stats)
-            rows = ranks * num_max_dispatch_tokens_per_rank
+            data, output = describe(x, "x"), native.LowLatencyOutput()
+            tokens = self._native.checks.low_latency_tokens(x=data.named("x"), topk_idx=array(topk_idx, "topk_idx"), cast=cast)
+            self._native.checks.statistics(
+                output, recv_total=optional_array(cumulative_local_expert_recv_stats, "cumulative_local_expert_recv_stats"),
+                wait_ns=optional_array(dispatch_wait_recv_cost_stats, "dispatch_wait_recv_cost_stats"))
+            rows, hidden = ranks * num_max_dispatch_tokens_per_rank, tokens.hidden
             queue = self._queue(async_finish)
-            recv_x, recv_x_at = new(data.library, [own, rows, hidden], _FP8 if use_fp8 else data.dtype.name)
-            scales, scales_at = self._new_scales(data, own, rows, hidden, use_fp8, use_ue8m0)
-            count, count_at = new(data.library, [own], "int32")
-            source, source_at = new(data.library, [own, rows], "int32")
-            ranges, ranges_at = new(data.library, [own, ranks], "int64")
+            recv_x, output.x = new(data.library, [own, rows, hidden], _FP8 if use_fp8 else data.dtype.name)
+            scales, output.scales = self._new_scales(data, own, rows, hidden, use_fp8, use_ue8m0)
+            count, output.recv_count = new(data.library, [own], "int32")
+            source, output.source_token = new(data.library, [own, rows], "int32")
+            ranges, output.layout_range = new(data.library, [own, ranks], "int64")
         with self._failing():
-            native_handle, hook = self._native.low_latency_dispatch(data.address, idx.address, tokens, hidden, idx.shape[1],
-                                                                    cast, recv_x_at, scales_at, count_at, source_at, ranges_at,
-                                                                    address(total), waits, queue, return_recv_hook)
+            native_handle, hook = self._native.low_latency_dispatch(tokens, cast, output, stream=queue,
+                                                                    with_hook=return_recv_hook)
         handle = LowLatencyHandle((source, ranges, num_max_dispatch_tokens_per_rank, hidden, num_experts))
-        handle.native, handle.routes = native_handle, idx.shape
+        handle.native = native_handle
         kept = (x, topk_idx, recv_x, scales, count, source, ranges, cumulative_local_expert_recv_stats,
                 dispatch_wait_recv_cost_stats)
         event, receive = self._finish(async_finish, hook, queue, kept)
@@ -115,33 +108,29 @@ class LowLatencyMode(BufferBase):
         Returns (combined [num_tokens, hidden] bfloat16, event, hook). Sums are in float32 in a fixed order and rounded at most
         twice: the same bits in every run. Errors as of low_latency_dispatch().
         """
-        with self._refusing(lambda: self._native.low_latency_combine(8, 0, 0, self._native.no_low_latency_handle(), 8,
-                                                                     self._comm_stream.cuda_stream, False)):
+        with self._refusing(lambda: self._native.low_latency_combine(
+                native.LowLatencyResults(), self._native.no_low_latency_handle(), stream=self._comm_stream.cuda_stream)):
             if not isinstance(handle, LowLatencyHandle):
                 raise ValueError(f"handle is a {type(handle).__name__}: must be what low_latency_dispatch() has returned")
-            own, hidden = self.limits.experts // self.group_size, handle[3]
             if use_logfmt:
                 raise ValueError("use_logfmt is True: the LogFMT format is not supported, must be False")
             if combine_wait_recv_cost_stats is not None:
                 raise ValueError("combine_wait_recv_cost_stats is given: not supported, must be None")
             self._check_finish(async_finish, return_recv_hook)
-            data = tensor(x, "x", [_BF16], (own, self.group_size * handle[2], hidden), "[own experts, ranks * tokens, hidden]")
-            idx = tensor(topk_idx, "topk_idx", ["int64"], handle.routes, "[num_tokens, num_topk] as dispatched")
-            weights = tensor(topk_weights, "topk_weights", ["float32"], idx.shape, "[num_tokens, num_topk]")
-            rows_at = data.address
+            data, sent = describe(x, "x"), handle.native
+            results = self._native.checks.low_latency_results(
+                sent, x=data.named("x"), topk_idx=array(topk_idx, "topk_idx"), topk_weights=array(topk_weights, "topk_weights"),
+                out=optional_array(out, "out"))
             if zero_copy:
                 if handle.results is None:
                     raise ValueError("zero_copy is True: the results must be in the tensor that "
                                      "get_next_low_latency_combine_buffer(handle) gives, which has not been asked for")
-                rows_at = describe(handle.results, "results").address
+                results.x = describe(handle.results, "results").address
             queue = self._queue(async_finish)
             if out is None:
-                out, out_at = new(data.library, [idx.shape[0], hidden], data.dtype.name)
-            else:
-                out_at = tensor(out, "out", [_BF16], (idx.shape[0], hidden), "[num_tokens, hidden]").address
+                out, results.out = new(data.library, [sent.tokens, sent.hidden], data.dtype.name)
         with self._failing():
-            hook = self._native.low_latency_combine(rows_at, idx.address, weights.address, handle.native, out_at, queue,
-                                                    return_recv_hook)
+            hook = self._native.low_latency_combine(results, sent, stream=queue, with_hook=return_recv_hook)
         event, receive = self._finish(async_finish, hook, queue, (x, topk_idx, topk_weights, out, handle))
         return out, event, receive
 
@@ -158,39 +147,23 @@ class LowLatencyMode(BufferBase):
         """Masks a rank, or takes it back: a masked one is neither sent to nor waited for, and adds nothing. Not collective, but two
         ranks that have masked each other both take the other back, when no receive, and no combine of a dispatch, is to
         come and both have made as many calls."""
-        rank_to_mask = integer(rank_to_mask, "rank_to_mask", 0, self.group_size - 1, "ranks")
         queue = self._begin(None)
-        self._native.set_masked(rank_to_mask, bool(mask), queue)
+        self._native.set_masked(rank_to_mask, bool(mask), stream=queue)
         self._end(False, ())
 
     def low_latency_query_mask_buffer(self, mask_status: Any) -> None:
         """Fills mask_status, [ranks] of int32: 1 for a masked rank, 0 for another. Not collective."""
-        status = tensor(mask_status, "mask_status", ["int32"], (self.group_size,), "[ranks]")
         queue = self._begin(None)
-        self._native.query_mask(status.address, queue)
+        self._native.query_mask(array(mask_status, "mask_status"), stream=queue)
         self._end(False, ())
 
     def low_latency_clean_mask_buffer(self) -> None:
         """No rank is masked any more. Not collective."""
         queue = self._begin(None)
-        self._native.clear_mask(queue)
+        self._native.clear_mask(stream=queue)
         self._end(False, ())
 
     # ---- checks
-
-    def _check_mode(self, tokens: int, experts: int) -> None:
-        if self.limits.low_latency_tokens == 0:
-            raise ValueError("the buffer was made with low_latency_mode False: must be True for this call")
-        if tokens != self.limits.low_latency_tokens:
-            raise ValueError(f"num_max_dispatch_tokens_per_rank is {tokens}: must be {self.limits.low_latency_tokens}, what the "
-                             "buffer was made for")
-        if experts != self.limits.experts:
-            raise ValueError(f"num_experts is {experts}: must be {self.limits.experts}, what the buffer was made for")
-
-    def _check_hidden(self, hidden: int, argument: str, unit: int) -> None:
-        if not 0 < hidden <= self.limits.hidden or hidden % unit != 0:
-            raise ValueError(f"{argument} has hidden {hidden}: must be a multiple of {unit} up to the buffer's "
-                             f"{self.limits.hidden}")
 
     @staticmethod
     def _check_finish(async_finish: bool, return_recv_hook: bool) -> None:
@@ -204,15 +177,6 @@ class LowLatencyMode(BufferBase):
         if not use_fp8:
             return native.Cast.none
         return native.Cast.fp8_exponent if use_ue8m0 else native.Cast.fp8_rounded if round_scale else native.Cast.fp8
-
-    def _wait_stats(self, stats: Optional[Any]) -> int:
-        if stats is None:
-            return 0
-        ranks = self.group_size
-        square = len(describe(stats, "dispatch_wait_recv_cost_stats").shape) == 2
-        found = tensor(stats, "dispatch_wait_recv_cost_stats", ["int64"], (ranks, ranks) if square else (ranks,),
-                       "[ranks] or [ranks, ranks]")
-        return found.address + (self.rank * ranks * 8 if square else 0)
 
     @staticmethod
     def _new_scales(data: Memory, own: int, rows: int, hidden: int, use_fp8: bool, use_ue8m0: bool) -> Tuple[Any, int]:

@@ -1,13 +1,11 @@
 """High-throughput mode: every token goes once to each rank that holds one of its experts."""
 from typing import Any, List, Optional, Tuple, Union
 
-from .._arrays import Memory, describe
+from .._arrays import describe
 from .._machine import native, on_cpu
-from ._base import BufferBase, address, check_allocation, integer, new, optional_tensor, tensor
+from ._base import REFUSED, BufferBase, array, check_allocation, new, optional_array
 from ._config import Config
 from ._events import EventOverlap
-
-_BF16, _FP8 = "bfloat16", "float8_e4m3fn"
 
 
 class DispatchHandle:
@@ -17,11 +15,9 @@ class DispatchHandle:
     origin: [num_recv_tokens, 2] of int32: the rank and the token there that each row comes from. In worst-case mode None.
     """
 
-    def __init__(self, native_handle: Any, tokens: Memory, topk: Tuple[int, ...], num_recv_tokens: int, origin: Any) -> None:
+    def __init__(self, native_handle: Any, origin: Any) -> None:
         self.native = native_handle
-        self.num_tokens, self.hidden = tokens.shape
-        self.num_topk = topk[1]
-        self.num_recv_tokens = num_recv_tokens
+        self.num_recv_tokens: int = native_handle.rows
         self.origin = origin
 
 
@@ -50,20 +46,15 @@ def _check_config(config: Any) -> None:
 class _Input:
     """x of a dispatch: bfloat16, or a pair of FP8 and scales."""
 
-    def __init__(self, x: Any, hidden_max: int, shape: Tuple[Optional[int], Optional[int]] = (None, None)) -> None:
+    def __init__(self, x: Any) -> None:
         data, scales = x if isinstance(x, tuple) else (x, None)
-        self.copied = False
-        wanted = [_BF16] if scales is None else [_FP8]
-        self.x = tensor(data, "x" if scales is None else "x[0]", wanted, shape, "[num_tokens, hidden]")
-        hidden = self.x.shape[1]
-        unit = 8 if scales is None else 128
-        if not 0 < hidden <= hidden_max or hidden % unit != 0:
-            raise ValueError(f"x has hidden {hidden}: must be a multiple of {unit} up to the buffer's {hidden_max}")
-        if scales is not None and not describe(scales, "x[1]").contiguous:
+        self.copied = scales is not None and not describe(scales, "x[1]").contiguous
+        if self.copied:
             scales = scales.contiguous() if hasattr(scales, "contiguous") else scales.copy(order="C")
-            self.copied = True
-        self.scales = optional_tensor(scales, "x[1]", ["float32"], (self.x.shape[0], hidden // 128),
-                                      "[num_tokens, hidden // 128]")
+        name = "x" if scales is None else "x[0]"
+        self.memory = describe(data, name)
+        self.x, self.scales = self.memory.named(name), optional_array(scales, "x[1]")
+        self.tensors = (data, scales)  # to be kept alive
 
 
 class ThroughputMode(BufferBase):
@@ -81,17 +72,17 @@ class ThroughputMode(BufferBase):
         num_tokens_per_expert [num_experts] int32, is_token_in_rank [num_tokens, ranks] bool, event).
         """
         check_allocation(previous_event, async_finish, allocate_on_comm_stream)
-        num_experts = integer(num_experts, "num_experts", self.group_size, self.limits.experts, "the ranks to the buffer's")
-        idx = tensor(topk_idx, "topk_idx", ["int64"], (None, None), "[num_tokens, num_topk]")
-        ranks, nodes = self.group_size, self._nodes()
+        idx = describe(topk_idx, "topk_idx")
+        routes = self._native.checks.routes(idx.named("topk_idx"), num_experts)
+        ranks, nodes = self.group_size, self.group_size // int(self._native.node_ranks)
         comm = self._begin(previous_event)
         with self._allocating(allocate_on_comm_stream):
             per_rank, per_rank_at = new(idx.library, [ranks], "int32")
             per_node, per_node_at = new(idx.library, [nodes], "int32") if nodes > 1 else (None, 0)
-            per_expert, per_expert_at = new(idx.library, [num_experts], "int32")
-            in_rank, in_rank_at = new(idx.library, [idx.shape[0], ranks], "bool")
-        self._native.dispatch_layout(idx.address, *idx.shape, num_experts, per_rank_at, per_node_at, per_expert_at, in_rank_at,
-                                     comm)
+            per_expert, per_expert_at = new(idx.library, [routes.experts], "int32")
+            in_rank, in_rank_at = new(idx.library, [routes.tokens, ranks], "bool")
+        self._native.dispatch_layout(routes, tokens_per_rank=per_rank_at, tokens_per_node=per_node_at,
+                                     tokens_per_expert=per_expert_at, token_in_rank=in_rank_at, stream=comm)
         event = self._end(async_finish, (topk_idx, per_rank, per_node, per_expert, in_rank), allocate_on_comm_stream)
         return per_rank, per_node, per_expert, in_rank, event
 
@@ -131,52 +122,58 @@ class ThroughputMode(BufferBase):
             return self._dispatch_again(x, handle, topk_idx, topk_weights, previous_event, async_finish,
                                         allocate_on_comm_stream)
         worst_case = num_worst_tokens not in (0, False)
-        with self._refusing(lambda: self._native.dispatch(0, 0, 0, 0, -1, 128, 1, self.group_size, 1,
-                                                          self._comm_stream.cuda_stream,
-                                                          self.limits.recv_tokens if worst_case else 0)):
+        with self._refusing(lambda: self._dispatch(REFUSED, 1, self.limits.recv_tokens if worst_case else 0,
+                                                   self._comm_stream.cuda_stream)):
             check_allocation(previous_event, async_finish, allocate_on_comm_stream)
-            given = _Input(x, self.limits.hidden)
+            _check_config(config)
+            given = _Input(x)
             if topk_idx is None:
                 raise ValueError("topk_idx is None: must be [num_tokens, num_topk] of int64, unless a handle is given")
-            idx = tensor(topk_idx, "topk_idx", ["int64"], (given.x.shape[0], None), "[num_tokens, num_topk]")
-            weights = optional_tensor(topk_weights, "topk_weights", ["float32"], idx.shape, "[num_tokens, num_topk]")
-            experts = self.limits.experts
-            if num_tokens_per_expert is not None:
-                experts = tensor(num_tokens_per_expert, "num_tokens_per_expert", ["int32"], (None,), "[num_experts]").shape[0]
-            self._check_layout(idx.shape[0], num_tokens_per_rank, num_tokens_per_rdma_rank, is_token_in_rank)
-            _check_config(config)
-            expert_alignment = integer(expert_alignment, "expert_alignment", 1, 1 << 20, "tokens")
-            num_worst_tokens = integer(num_worst_tokens, "num_worst_tokens", 0, self.limits.recv_tokens,
-                                       "the tokens that the buffer was made to receive, num_max_recv_tokens")
+            tokens = self._native.checks.tokens(
+                x=given.x, scales=given.scales, topk_idx=array(topk_idx, "topk_idx"),
+                topk_weights=optional_array(topk_weights, "topk_weights"),
+                per_expert=optional_array(num_tokens_per_expert, "num_tokens_per_expert"),
+                per_rank=optional_array(num_tokens_per_rank, "num_tokens_per_rank"),
+                per_node=optional_array(num_tokens_per_rdma_rank, "num_tokens_per_rdma_rank"),
+                in_rank=optional_array(is_token_in_rank, "is_token_in_rank"))
+            alignment = self._native.checks.alignment(expert_alignment)
+            worst_rows = self._native.checks.worst_rows(num_worst_tokens)
             comm = self._begin(previous_event, given.copied)
         with self._failing():
-            rows, x_at, scales_at, idx_at, weights_at, origin_at, _, per_expert, native_handle = self._native.dispatch(
-                given.x.address, address(given.scales), idx.address, address(weights), *given.x.shape, idx.shape[1], experts,
-                expert_alignment, comm, num_worst_tokens)
-        rows = num_worst_tokens or rows
+            received = self._dispatch(tokens, alignment, worst_rows, comm)
+        rows, topk = received.tokens, tokens.topk
         with self._allocating(allocate_on_comm_stream):
-            recv_x, tensors = self._copy_x(given, rows, x_at, scales_at, comm)
-            recv_idx = self._copied(given, [rows, idx.shape[1]], "int64", 8, idx_at, comm)
-            recv_weights = self._copied(given, [rows, idx.shape[1]], "float32", 4, weights_at, comm) if weights else None
-            origin = self._copied(given, [rows, 2], "int32", 4, origin_at, comm)
-        made = DispatchHandle(native_handle, given.x, idx.shape, rows, origin)
+            recv_x, tensors = self._copy_x(given, rows, received, comm)
+            recv_idx = self._copied(given, [rows, topk], "int64", 8, received.topk_idx, comm)
+            recv_weights = None
+            if topk_weights is not None:
+                recv_weights = self._copied(given, [rows, topk], "float32", 4, received.topk_weights, comm)
+            origin = self._copied(given, [rows, 2], "int32", 4, received.origin, comm)
+        made = DispatchHandle(received.handle, origin)
         event = self._end(async_finish, (*tensors, topk_idx, topk_weights, recv_idx, recv_weights, origin),
                           allocate_on_comm_stream)
-        return recv_x, recv_idx, recv_weights, [] if worst_case else per_expert, made, event
+        return recv_x, recv_idx, recv_weights, received.tokens_of_expert, made, event
+
+    def _dispatch(self, tokens: Any, alignment: int, worst_rows: int, comm: int) -> Any:
+        if worst_rows > 0:
+            return self._native.dispatch_worst_case(tokens, rows=worst_rows, stream=comm)
+        return self._native.dispatch(tokens, expert_alignment=alignment, stream=comm)
 
     def _dispatch_again(self, x: Any, handle: DispatchHandle, topk_idx: Any, topk_weights: Any,
                         previous_event: Optional[EventOverlap], async_finish: bool, allocate_on_comm_stream: bool) -> Any:
-        with self._refusing(lambda: self._native.dispatch_again(self._native.no_handle(), 8, 0, self._comm_stream.cuda_stream)):
+        with self._refusing(lambda: self._native.dispatch_again(self._native.no_handle(), REFUSED,
+                                                                stream=self._comm_stream.cuda_stream)):
             check_allocation(previous_event, async_finish, allocate_on_comm_stream)
             _check_handle(handle)
             if topk_idx is not None or topk_weights is not None:
                 raise ValueError("topk_idx and topk_weights are given with a handle: must be None, the routes are the handle's")
-            given = _Input(x, self.limits.hidden, (handle.num_tokens, handle.hidden))
+            given = _Input(x)
+            tokens = self._native.checks.tokens_again(handle.native, x=given.x, scales=given.scales)
             comm = self._begin(previous_event, given.copied)
         with self._failing():
-            _, x_at, scales_at, *_ = self._native.dispatch_again(handle.native, given.x.address, address(given.scales), comm)
+            received = self._native.dispatch_again(handle.native, tokens, stream=comm)
         with self._allocating(allocate_on_comm_stream):
-            recv_x, tensors = self._copy_x(given, handle.num_recv_tokens, x_at, scales_at, comm)
+            recv_x, tensors = self._copy_x(given, handle.num_recv_tokens, received, comm)
         return recv_x, None, None, None, None, self._end(async_finish, tensors, allocate_on_comm_stream)
 
     def combine(self, x: Any, handle: DispatchHandle, topk_weights: Optional[Any] = None,
@@ -196,26 +193,26 @@ class ThroughputMode(BufferBase):
         Raises ValueError for bad arguments at once on the rank that gave them, and RuntimeError on the others: in this call on
         the CPU machine, in a later one on a GPU.
         """
-        with self._refusing(lambda: self._native.combine(8, 0, 0, 0, self._native.no_handle(), 8, 0,
-                                                         self._comm_stream.cuda_stream)):
+        with self._refusing(lambda: self._native.combine(native.Results(), self._native.no_handle(),
+                                                         stream=self._comm_stream.cuda_stream)):
             check_allocation(previous_event, async_finish, allocate_on_comm_stream)
             _check_handle(handle)
             _check_config(config)
-            rows, topk, tokens, hidden = handle.num_recv_tokens, handle.num_topk, handle.num_tokens, handle.hidden
-            data = tensor(x, "x", [_BF16], (rows, hidden), "[received, hidden]")
-            weights = optional_tensor(topk_weights, "topk_weights", ["float32"], (rows, topk), "[received, num_topk]")
             pair = bias if isinstance(bias, tuple) else (bias, None)
             if len(pair) != 2:
                 raise ValueError(f"bias is a tuple of {len(pair)}: must be a tensor or a pair of them")
-            biases = [optional_tensor(one, f"bias[{i}]", [_BF16], (tokens, hidden), "[num_tokens, hidden]")
-                      for i, one in enumerate(pair)]
+            data, sent = describe(x, "x"), handle.native
+            results = self._native.checks.results(
+                sent, x=data.named("x"), topk_weights=optional_array(topk_weights, "topk_weights"),
+                bias_0=optional_array(pair[0], "bias[0]"), bias_1=optional_array(pair[1], "bias[1]"))
             comm = self._begin(previous_event)
             with self._allocating(allocate_on_comm_stream):
-                out, out_at = new(data.library, [tokens, hidden], data.dtype.name)
-                out_weights, out_weights_at = new(data.library, [tokens, topk], "float32") if weights else (None, 0)
+                out, out_at = new(data.library, [sent.tokens, sent.hidden], data.dtype.name)
+                out_weights, out_weights_at = None, 0
+                if topk_weights is not None:
+                    out_weights, out_weights_at = new(data.library, [sent.tokens, sent.topk], "float32")
         with self._failing():
-            self._native.combine(data.address, address(weights), address(biases[0]), address(biases[1]), handle.native, out_at,
-                                 out_weights_at, comm)
+            self._native.combine(results, sent, out=out_at, out_weights=out_weights_at, stream=comm)
         event = self._end(async_finish, (x, topk_weights, *pair, out, out_weights), allocate_on_comm_stream)
         return out, out_weights, event
 
@@ -244,25 +241,17 @@ class ThroughputMode(BufferBase):
         """combine(), which itself knows whether there are several nodes."""
         return self.combine(x, handle, topk_weights, bias, config, previous_event, async_finish, allocate_on_comm_stream)
 
-    def _nodes(self) -> int:
-        return self.group_size // int(self._native.node_ranks)
-
-    def _check_layout(self, tokens: int, per_rank: Any, per_node: Any, in_rank: Any) -> None:
-        optional_tensor(per_rank, "num_tokens_per_rank", ["int32"], (self.group_size,), "[ranks]")
-        optional_tensor(per_node, "num_tokens_per_rdma_rank", ["int32"], (self._nodes(),), "[nodes]")
-        optional_tensor(in_rank, "is_token_in_rank", ["bool"], (tokens, self.group_size), "[num_tokens, ranks]")
-
-    def _copy_x(self, given: _Input, rows: int, x_at: int, scales_at: int, comm: int) -> Tuple[Any, Tuple[Any, ...]]:
+    def _copy_x(self, given: _Input, rows: int, received: Any, comm: int) -> Tuple[Any, Tuple[Any, ...]]:
         """Received rows as x was given; and all tensors that the copy needs alive."""
-        hidden, dtype = given.x.shape[1], given.x.dtype
-        recv_x = self._copied(given, [rows, hidden], dtype.name, dtype.bytes, x_at, comm)
+        hidden, dtype = given.memory.shape[1], given.memory.dtype
+        recv_x = self._copied(given, [rows, hidden], dtype.name, dtype.bytes, received.x, comm)
         if given.scales is None:
-            return recv_x, (given.x.owner, recv_x)
-        recv_scales = self._copied(given, [rows, hidden // 128], "float32", 4, scales_at, comm)
-        return (recv_x, recv_scales), (given.x.owner, given.scales.owner, recv_x, recv_scales)
+            return recv_x, (*given.tensors, recv_x)
+        recv_scales = self._copied(given, [rows, hidden // 128], "float32", 4, received.scales, comm)
+        return (recv_x, recv_scales), (*given.tensors, recv_x, recv_scales)
 
     @staticmethod
     def _copied(given: _Input, shape: List[int], dtype: str, width: int, source: int, comm: int) -> Any:
-        made, at = new(given.x.library, shape, dtype)
+        made, at = new(given.memory.library, shape, dtype)
         native.copy(at, source, shape[0] * shape[1] * width, comm, on_cpu)
         return made

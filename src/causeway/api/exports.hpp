@@ -1,5 +1,5 @@
 // What a unit of exported functions is made of. libcauseway.so has the host side of the API, and the kernels behind the
-// stream-ordered forms. libcauseway_cpu.so serves host files that are not translated: there the host runs the device's code.
+// stream-ordered forms. In libcauseway_cpu.so, for host files that are not translated, the host runs the device's code.
 #pragma once
 #include <causeway/api/dispatch.hpp>
 #include <causeway/api/edge.hpp>
