@@ -37,6 +37,7 @@ int blocks_at_a_time(unsigned) {
 #include <causeway/moe/buffer.cu>
 #include <causeway/moe/buffer_low_latency.cu>
 #include <causeway/moe/buffer_throughput.cu>
+#include <causeway/moe/hop.cu>
 
 #include <cstdio>
 #include <cstring>

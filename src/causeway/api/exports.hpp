@@ -1,4 +1,4 @@
-// What a unit of exported functions is made of. libcauseway.so has the host side of the API, and the kernels behind the
+// What a unit of exported functions begins with. libcauseway.so has the host side of the API, and the kernels behind the
 // stream-ordered forms. In libcauseway_cpu.so, for host files that are not translated, the host runs the device's code.
 #pragma once
 #include <causeway/api/dispatch.hpp>

@@ -171,6 +171,15 @@ Shape shape_of(const DeviceWorld& world, BufferOptions& options, HostMemory<Faul
   return shape;
 }
 
+/// The teams of a node's ranks, and of the ranks of one position in all nodes.
+TeamPair split(int team, const Shape& shape) {
+  try {
+    return host::split_2d(kName, team, shape.node_ranks);
+  } catch (const Error& error) {
+    fail(Status::internal, "no teams for the {} nodes of a buffer: {}", shape.nodes(), error.what());
+  }
+}
+
 }  // namespace
 
 Buffer::Buffer(const BufferOptions& options) : implementation_(std::make_unique<Implementation>()) {
@@ -183,7 +192,8 @@ Buffer::Buffer(const BufferOptions& options) : implementation_(std::make_unique<
     self.inside.emplace(self.world, self.faults.get(), options.team,
                         limits_of(options, shape.ranks, options.experts_max), 0, 1, options.blocks);
   } else {
-    self.split();
+    const TeamPair teams = split(options.team, shape);
+    self.node_team = teams.x, self.rail_team = teams.y;
     const int node_experts = divided_up(options.experts_max, shape.nodes());
     self.rail.emplace(self.world, self.faults.get(), self.rail_team,
                       limits_of(options, shape.nodes(), options.experts_max), shape.position(), shape.node_ranks,
@@ -195,13 +205,6 @@ Buffer::Buffer(const BufferOptions& options) : implementation_(std::make_unique<
   self.no_handle = self.make_handle(no_tokens(shape.ranks));
   self.low_limits = low_limits_of(self.options, shape.ranks);
   if (self.low_limits.tokens > 0) self.make_low_latency();
-}
-
-void Buffer::Implementation::split() try {
-  const TeamPair teams = host::split_2d(kName, options.team, shape.node_ranks);
-  node_team = teams.x, rail_team = teams.y;
-} catch (const Error& error) {
-  fail(Status::internal, "no teams for the {} nodes of a buffer: {}", shape.nodes(), error.what());
 }
 
 void Buffer::Implementation::make_low_latency() {

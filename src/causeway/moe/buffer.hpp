@@ -93,8 +93,6 @@ struct Buffer::Implementation {
   void dispatch(const Tokens& in, const Handle&, int32_t verdict, int worst_rows, cudaStream_t);
   void throw_verdict(const Tokens& in, const Hop&) const;
 
-  /// Makes the teams of several nodes.
-  void split();
   /// Memory of a new operation.
   std::shared_ptr<Pool::Piece> take_operation(cudaStream_t);
   [[nodiscard]] LowLatencyPlace place_of(const Pool::Piece& operation, const LowLatencyHandle&) const;
