@@ -6,6 +6,7 @@ found exactly once is an error: the code it was made for has changed, and the mu
 """
 import json
 import pathlib
+import shutil
 import sys
 
 
@@ -17,6 +18,7 @@ def main():
     if text.count(mutant["find"]) != 1:
         sys.exit(f"mutant {name}: its text occurs {text.count(mutant['find'])} times in {mutant['file']}, must be once")
     target = overlay / "causeway" / mutant["file"]
+    shutil.rmtree(overlay, ignore_errors=True)  # of an earlier mutant of the name, perhaps in another file
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(text.replace(mutant["find"], mutant["replace"]))
 
