@@ -53,16 +53,18 @@ build() {
     one_at_a_time "$root/build" cmake --build --preset "$preset" -j "$jobs" "$@"
 }
 
-# built PRESET COMMAND...: a part may be run alone, and after a quick run: it brings up to date what it needs
+# A part may be run alone, and after a quick run: it brings up to date what it needs.
+# built TARGET COMMAND...: `target` of preset cpu, then the command
 built() {
-  local preset=$1; shift
-  [ $full = OFF ] || build "$preset"
+  local target=$1; shift
+  [ $full = OFF ] || build cpu --target "$target" || return
   "$@"
 }
 
 run_tests() {
   local preset=$1; shift
-  built "$preset" ctest --test-dir "$root/build/$preset" --output-on-failure -j "$jobs" "$@"
+  [ $full = OFF ] || build "$preset" || return
+  ctest --test-dir "$root/build/$preset" --output-on-failure -j "$jobs" "$@"
 }
 
 quick_steps() {
@@ -82,7 +84,7 @@ full_steps() {
     note '% tests passed'
   done 3< <(test_parts)
   for name in scripts cases torch installed; do
-    step "python.$name" built cpu tests/python/run.sh --full "$name"
+    step "python.$name" tests/python/run.sh --full "$name"
     note skipped
   done
 }
@@ -90,7 +92,7 @@ full_steps() {
 all_steps() {
   if [ $full = OFF ]; then quick_steps; else full_steps; fi
   step tidy python3 -B tools/tidy.py
-  step coverage built cpu python3 -B tests/api/coverage.py --include build/cpu/include
+  step coverage built causeway_generated python3 -B tests/api/coverage.py --include build/cpu/include
   if [ $cuda = ON ]; then cuda_steps; fi
   # A sample under the sanitizers; with --full all conformance programs under AddressSanitizer.
   step build_asan build cpu-asan
@@ -103,15 +105,15 @@ cuda_steps() {
   local i compile=(tests/build_cuda_programs.sh build/cpu/bin/causeway)
   local prototypes=(tests/api/prototypes.py --include build/cpu/include --nvcc "$(command -v nvcc)" --fetch build/reference)
   step cuda_preset cmake --preset cuda -DCAUSEWAY_TESTS=OFF
-  step ptx built cpu python3 -B tests/codegen/check.py --include "$root/build/cpu/include" --nvcc "$(command -v nvcc)"
+  step ptx built causeway_generated python3 -B tests/codegen/check.py --include "$root/build/cpu/include" --nvcc "$(command -v nvcc)"
   if [ $full = OFF ]; then
     step prototypes python3 -B "${prototypes[@]}"
     note skipped
     step cuda_programs "${compile[@]}" --quick
   else
-    step prototypes built cpu python3 -B "${prototypes[@]}" --sources
+    step prototypes built causeway_generated python3 -B "${prototypes[@]}" --sources
     note skipped
-    for i in 1 2 3 4; do step "cuda_programs.$i" built cpu "${compile[@]}" "$i/4"; done
+    for i in 1 2 3 4; do step "cuda_programs.$i" built causeway_cuda "${compile[@]}" "$i/4"; done
   fi
 }
 
