@@ -54,10 +54,10 @@ build() {
 }
 
 # A part may be run alone, and after a quick run: it brings up to date what it needs.
-# built TARGET COMMAND...: `target` of preset cpu, then the command
+# built TARGETS COMMAND...: these of preset cpu, then the command
 built() {
-  local target=$1; shift
-  [ $full = OFF ] || build cpu --target "$target" || return
+  local targets=$1; shift
+  [ $full = OFF ] || build cpu --target $targets || return
   "$@"
 }
 
@@ -113,7 +113,7 @@ cuda_steps() {
   else
     step prototypes built causeway_generated python3 -B "${prototypes[@]}" --sources
     note skipped
-    for i in 1 2 3 4; do step "cuda_programs.$i" built causeway_cuda "${compile[@]}" "$i/4"; done
+    for i in 1 2 3 4; do step "cuda_programs.$i" built "causeway causeway_cuda" "${compile[@]}" "$i/4"; done
   fi
 }
 
