@@ -3,9 +3,11 @@
 
 #if defined(__CUDACC__) && !defined(CAUSEWAY_CPU)
 #define CAUSEWAY_HOST_DEVICE __host__ __device__ __forceinline__
-// For members of a template whose parameter is of the host or of the device.
-#define CAUSEWAY_CHECK _Pragma("nv_exec_check_disable") __host__ __device__
+// Before a function that calls what is of the host or of the device, as its template's parameters are.
+#define CAUSEWAY_OF_EITHER _Pragma("nv_exec_check_disable")
+#define CAUSEWAY_CHECK CAUSEWAY_OF_EITHER __host__ __device__
 #else
 #define CAUSEWAY_HOST_DEVICE inline
+#define CAUSEWAY_OF_EITHER
 #define CAUSEWAY_CHECK
 #endif

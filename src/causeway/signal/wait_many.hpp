@@ -32,8 +32,9 @@ struct Each {
 struct All {
   using Result = bool;
   static constexpr size_t kNone = 0;
+  CAUSEWAY_OF_EITHER
   template <class Op, class Holds>
-  CAUSEWAY_CHECK static bool look(const Op& op, size_t& found, Holds holds, size_t) {
+  CAUSEWAY_HOST_DEVICE static bool look(const Op& op, size_t& found, Holds holds, size_t) {
     while (found < op.many && (!op.takes_part(found) || holds(found))) ++found;
     return found == op.many;
   }
@@ -43,8 +44,9 @@ struct All {
 struct Any {
   using Result = size_t;
   static constexpr size_t kNone = kNoneOfThem;
+  CAUSEWAY_OF_EITHER
   template <class Op, class Holds>
-  CAUSEWAY_CHECK static bool look(const Op& op, size_t& found, Holds holds, size_t first) {
+  CAUSEWAY_HOST_DEVICE static bool look(const Op& op, size_t& found, Holds holds, size_t first) {
     for (size_t k = 0; k < op.many; ++k) {
       const size_t i = first + k < op.many ? first + k : first + k - op.many;
       if (op.takes_part(i) && holds(i)) {
@@ -60,8 +62,9 @@ struct Any {
 struct Some {
   using Result = size_t;
   static constexpr size_t kNone = 0;
+  CAUSEWAY_OF_EITHER
   template <class Op, class Holds>
-  CAUSEWAY_CHECK static bool look(const Op& op, size_t& found, Holds holds, size_t) {
+  CAUSEWAY_HOST_DEVICE static bool look(const Op& op, size_t& found, Holds holds, size_t) {
     found = 0;
     for (size_t i = 0; i < op.many; ++i)
       if (op.takes_part(i) && holds(i)) op.indices[found++] = i;

@@ -1,6 +1,6 @@
 // How waits of the CPU machine make themselves known, and its large copies.
 #include <causeway/machine/cpu/block.hpp>
-#include <causeway/machine/cpu/vocabulary.hpp>
+#include <causeway/machine/cpu/copy.hpp>
 
 #include <atomic>
 
