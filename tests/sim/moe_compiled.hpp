@@ -9,7 +9,7 @@
 
 #define launch library_launch
 #define blocks_at_a_time library_blocks_at_a_time
-#include <causeway/machine/launch.hpp>
+#include <causeway/machine/cpu/launch.hpp>
 #undef launch
 #undef blocks_at_a_time
 namespace causeway::machine {
@@ -44,10 +44,12 @@ int blocks_at_a_time(unsigned) {
 #include <string>
 #include <vector>
 
+namespace causeway {
+HostView HostView::binding(const char*) { return {unit::world(), *unit::world().heap_bytes}; }
+const TeamView& HostView::team(const char*, int team) { return unit::world().teams[team]; }
+}  // namespace causeway
+
 namespace causeway::host {
-const DeviceWorld& check_team(const char*, int) { return unit::world(); }
-int team_size(const char*, int team) { return nvshmem_team_n_pes(team); }
-int team_number(const char*, int team) { return nvshmem_team_my_pe(team); }
 int all_pes() { return nvshmem_n_pes(); }
 int even_node_pes() { return 0; }
 Members known_members(int team) {

@@ -28,14 +28,13 @@ struct AtomicAdd {
   }
 };
 
-#define CAUSEWAY_ATOMIC_OPERATION(Name, machine_name)                                             \
-  struct Name {                                                                                   \
-    template <class T>                                                                            \
-    CAUSEWAY_DEVICE static T apply(T* place, T value) {                                           \
-      using Word = AtomicWord<T>;                                                                 \
-      return same_bits<T>(                                                                \
-          machine::machine_name(reinterpret_cast<Word*>(place), same_bits<Word>(value))); \
-    }                                                                                             \
+#define CAUSEWAY_ATOMIC_OPERATION(Name, machine_name)                                                     \
+  struct Name {                                                                                           \
+    template <class T>                                                                                    \
+    CAUSEWAY_DEVICE static T apply(T* place, T value) {                                                   \
+      using Word = AtomicWord<T>;                                                                         \
+      return same_bits<T>(machine::machine_name(reinterpret_cast<Word*>(place), same_bits<Word>(value))); \
+    }                                                                                                     \
   };
 CAUSEWAY_ATOMIC_OPERATION(AtomicAnd, atomic_and_sys)
 CAUSEWAY_ATOMIC_OPERATION(AtomicOr, atomic_or_sys)
@@ -87,8 +86,8 @@ struct AtomicCompareSwap {
   template <class Group>
   CAUSEWAY_DEVICE T run(const DeviceWorld& world, const char*, Group) const {
     using Word = AtomicWord<T>;
-    return static_cast<T>(machine::atomic_compare_exchange_sys(
-        reinterpret_cast<Word*>(at(world, dest, pe)), static_cast<Word>(condition), static_cast<Word>(value)));
+    return static_cast<T>(machine::atomic_compare_exchange_sys(reinterpret_cast<Word*>(at(world, dest, pe)),
+                                                               static_cast<Word>(condition), static_cast<Word>(value)));
   }
 };
 

@@ -22,7 +22,8 @@ constexpr bool kGpu = true;
 
 inline void enqueue(const CopyPlan& plan, Stream stream) {
   if (plan.count == 1 && plan.to_step == 0) return machine_host::copy_on_stream(plan.to, plan.from, plan.bytes, stream);
-  machine_host::copy_strided_on_stream(plan.to, plan.to_step, plan.from, plan.from_step, plan.bytes, plan.count, stream);
+  machine_host::copy_strided_on_stream(plan.to, plan.to_step, plan.from, plan.from_step, plan.bytes, plan.count,
+                                       stream);
 }
 
 /// Of arguments that have been checked.

@@ -11,7 +11,6 @@
 
 namespace causeway {
 
-
 /// What the members of a collective must agree about. A call whose own arguments are bad enters all the same: it agrees with
 /// nobody, so that the others learn of it instead of waiting.
 struct Agreement {
@@ -65,8 +64,8 @@ CAUSEWAY_DEVICE_LARGE bool enter(const DeviceWorld& world, const char* name, Gro
   if (other < 0 && good) return true;
   if (other >= 0 && first_gone(world, team) >= 0) return false;  // the wait has said so
   if (good && leads(group))
-    misuse(world, name,
-           "members", " of the team, PEs {} and {}, called it with different arguments or called different collectives",
+    misuse(world, name, "members",
+           " of the team, PEs {} and {}, called it with different arguments or called different collectives",
            world_pe(team, 0), world_pe(team, other));
   return false;
 }

@@ -43,8 +43,7 @@ struct Broadcast {
   template <class Group>
   CAUSEWAY_DEVICE bool run(const DeviceWorld& world, const char* name, Group group, const TeamView& view,
                            Arguments arguments) const {
-    if (!enter(world, name, group, view, {kKind, dest, source, bytes, uint64_t(root), arguments}))
-      return false;
+    if (!enter(world, name, group, view, {kKind, dest, source, bytes, uint64_t(root), arguments})) return false;
     if (view.pe == root) {
       for (int i = 1; i < view.pes; ++i) {
         const int member = (root + i) % view.pes;
@@ -103,7 +102,8 @@ struct Collect {
                            Arguments arguments) const {
     if (!enter(world, name, group, view, {kKind, dest, nullptr, 1, 0, arguments})) return false;
     exchange(world, name, group, view, bytes);
-    if (any_lost(world) && first_gone(world, view) >= 0) return false;  // what it gives has not come: old words lie there
+    if (any_lost(world) && first_gone(world, view) >= 0)
+      return false;  // what it gives has not come: old words lie there
     size_t before = 0, all = 0;
     for (int member = 0; member < view.pes; ++member) {
       if (member == view.pe) before = all;
@@ -113,8 +113,10 @@ struct Collect {
         !in_heap(world, dest, all)) {  // all members come to the same answer
       sync(world, name, group, view);
       if (leads(group))
-        misuse(world, name, "dest", " is {x} ({} bytes of all members): must lie in the caller's symmetric heap of {} bytes",
-               reinterpret_cast<long long>(dest), static_cast<long long>(all), static_cast<long long>(*world.heap_bytes));
+        misuse(world, name, "dest",
+               " is {x} ({} bytes of all members): must lie in the caller's symmetric heap of {} bytes",
+               reinterpret_cast<long long>(dest), static_cast<long long>(all),
+               static_cast<long long>(*world.heap_bytes));
       return false;
     }
     detail::copy_to_all(world, group, view, static_cast<char*>(dest) + before, source, bytes);
@@ -182,15 +184,14 @@ struct Alltoalls {
   CAUSEWAY_DEVICE bool run(const DeviceWorld& world, const char* name, Group group, const TeamView& view,
                            Arguments arguments) const {
     const uint64_t strides = uint64_t(dest_stride) * 0x100000001u + uint64_t(source_stride);
-    if (!enter(world, name, group, view, {kKind, dest, source, elements * Bytes, strides, arguments}))
-      return false;
+    if (!enter(world, name, group, view, {kKind, dest, source, elements * Bytes, strides, arguments})) return false;
     const ptrdiff_t block = ptrdiff_t(elements) * ptrdiff_t(Bytes);
     char* place = static_cast<char*>(dest) + ptrdiff_t(view.pe) * dest_stride * block;
     for (int i = 1; i <= view.pes; ++i) {
       const int member = (view.pe + i) % view.pes;
       copy_strided<Bytes>(group, Towards::peer, at(world, place, world_pe(view, member)),
-                   static_cast<const char*>(source) + ptrdiff_t(member) * source_stride * block, dest_stride,
-                   source_stride, elements);
+                          static_cast<const char*>(source) + ptrdiff_t(member) * source_stride * block, dest_stride,
+                          source_stride, elements);
     }
     sync(world, name, group, view);
     return true;

@@ -31,8 +31,7 @@ struct Reduce {
   template <class Group>
   CAUSEWAY_DEVICE bool run(const DeviceWorld& world, const char* name, Group group, const TeamView& view,
                            Arguments arguments) const {
-    if (!enter(world, name, group, view,
-               {kKind, dest, source, count * sizeof(T), Operation::number, arguments}))
+    if (!enter(world, name, group, view, {kKind, dest, source, count * sizeof(T), Operation::number, arguments}))
       return false;
     detail::for_packs<T>(group, count, detail::aligned16(dest, source), size_t(view.pe), size_t(view.pes),
                          [&](auto size, size_t i) {
@@ -67,13 +66,13 @@ struct Reducescatter {
   CAUSEWAY_HOST_DEVICE void check(C& check, const TeamView& view) const {
     check.aligned("dest", dest);
     check.aligned("source", source);
-    check.pair(dest, bytes_of(count, sizeof(T)), source, bytes_of(bytes_of(count, size_t(view.pes)), sizeof(T)), dest == source);
+    check.pair(dest, bytes_of(count, sizeof(T)), source, bytes_of(bytes_of(count, size_t(view.pes)), sizeof(T)),
+               dest == source);
   }
   template <class Group>
   CAUSEWAY_DEVICE bool run(const DeviceWorld& world, const char* name, Group group, const TeamView& view,
                            Arguments arguments) const {
-    if (!enter(world, name, group, view,
-               {kKind, dest, source, count * sizeof(T), Operation::number, arguments}))
+    if (!enter(world, name, group, view, {kKind, dest, source, count * sizeof(T), Operation::number, arguments}))
       return false;
     const bool in_place = dest == source;
     const T* chunk = source + size_t(view.pe) * count;
@@ -114,8 +113,7 @@ struct SumScan {
   template <class Group>
   CAUSEWAY_DEVICE bool run(const DeviceWorld& world, const char* name, Group group, const TeamView& view,
                            Arguments arguments) const {
-    if (!enter(world, name, group, view, {kKind, dest, source, count * sizeof(T), Inclusive, arguments}))
-      return false;
+    if (!enter(world, name, group, view, {kKind, dest, source, count * sizeof(T), Inclusive, arguments})) return false;
     detail::for_packs<T>(
         group, count, detail::aligned16(dest, source), size_t(view.pe), size_t(view.pes), [&](auto size, size_t i) {
           constexpr int N = decltype(size)::value;

@@ -83,9 +83,9 @@ constexpr Plan choose(Kind kind, Facts facts) {
 }
 
 constexpr const char* name_of(Kind kind) {
-  constexpr const char* names[] = {"store",   "load",      "copy",     "copy and signal", "update",   "wait",
-                                   "fence",   "quiet",     "meeting",  "broadcast",       "fcollect", "collect",
-                                   "alltoall", "alltoalls", "reduce", "reducescatter",   "scan"};
+  constexpr const char* names[] = {"store",    "load",      "copy",    "copy and signal", "update",   "wait",
+                                   "fence",    "quiet",     "meeting", "broadcast",       "fcollect", "collect",
+                                   "alltoall", "alltoalls", "reduce",  "reducescatter",   "scan"};
   return names[int(kind)];
 }
 constexpr const char* name_of(Way way) {

@@ -16,7 +16,7 @@ CAUSEWAY_DEVICE void copy_strided(Group group, Towards towards, void* to, const 
   for (size_t i = group.rank(); i < elements; i += group.size()) {
     const ptrdiff_t k = static_cast<ptrdiff_t>(i);
     machine::copy_element<Bytes>(towards, static_cast<char*>(to) + k * to_stride * ptrdiff_t(Bytes),
-                                static_cast<const char*>(from) + k * from_stride * ptrdiff_t(Bytes));
+                                 static_cast<const char*>(from) + k * from_stride * ptrdiff_t(Bytes));
   }
 }
 
@@ -44,7 +44,8 @@ struct Iput {
     group.sync();
   }
   [[nodiscard]] CopyPlan plan(const DeviceWorld& world) const {
-    return {at(world, dest, pe), source, Bytes, elements, dest_stride * ptrdiff_t(Bytes), source_stride * ptrdiff_t(Bytes)};
+    return {
+        at(world, dest, pe), source, Bytes, elements, dest_stride * ptrdiff_t(Bytes), source_stride * ptrdiff_t(Bytes)};
   }
 };
 
@@ -72,7 +73,8 @@ struct Iget {
     group.sync();
   }
   [[nodiscard]] CopyPlan plan(const DeviceWorld& world) const {
-    return {dest, at(world, source, pe), Bytes, elements, dest_stride * ptrdiff_t(Bytes), source_stride * ptrdiff_t(Bytes)};
+    return {dest,     at(world, source, pe),          Bytes,
+            elements, dest_stride * ptrdiff_t(Bytes), source_stride * ptrdiff_t(Bytes)};
   }
 };
 

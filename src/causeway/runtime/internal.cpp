@@ -82,7 +82,6 @@ void* reachable(const void* local, int pe) {
   return at(world->device_world(), static_cast<char*>(const_cast<void*>(local)), pe);
 }
 
-
 void* allocate_symmetric(const char* call, size_t bytes, size_t alignment, bool zeroed, const std::string& site,
                          const std::string& problem) {
   World& world = world_of(call);

@@ -56,7 +56,8 @@ class Check {
   /// Own memory that a kernel is to use.
   CAUSEWAY_CHECK void local(const char* argument, const void* address) {
     if (Side::by_kernel && good_ && address && !side_.reaches(address))
-      fail(argument, " is {x}: must be memory that the device can reach (its own, pinned or registered)", number(address));
+      fail(argument, " is {x}: must be memory that the device can reach (its own, pinned or registered)",
+           number(address));
   }
 
   template <class T>
@@ -69,7 +70,8 @@ class Check {
   template <class T>
   CAUSEWAY_HOST_DEVICE void result(const char* argument, const T* address) {
     if (good_ && (!address || reinterpret_cast<uint64_t>(address) % alignof(T) != 0))
-      fail(argument, " is {x}: must be the address of an element, a multiple of its size {}", number(address), alignof(T));
+      fail(argument, " is {x}: must be the address of an element, a multiple of its size {}", number(address),
+           alignof(T));
     local(argument, address);
   }
 

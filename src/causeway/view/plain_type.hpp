@@ -17,7 +17,8 @@ struct PlainType {
 template <class T>
 struct PlainType<T, true> {
   using by_width = WordOf<sizeof(T)>;
-  using by_sign = typename std::conditional<std::is_signed<T>::value, typename std::make_signed<by_width>::type, by_width>::type;
+  using by_sign =
+      typename std::conditional<std::is_signed<T>::value, typename std::make_signed<by_width>::type, by_width>::type;
 };
 
 }  // namespace detail
