@@ -4,8 +4,8 @@ import re
 
 ROOT = "src/causeway"  # the library; elsewhere and without it the rule finds nothing
 # From the bottom to the top. A folder includes what stands below it; those that share a floor do not include each other.
-FLOORS = [("base",), ("bootstrap", "machine"), ("emulator", "heap"), ("amo", "order", "rma"), ("coll", "signal"), ("backend",),
-          ("team",), ("runtime",), ("api",), ("moe",), ("include",)]
+FLOORS = [("base",), ("bootstrap", "config", "machine"), ("emulator", "heap", "view"), ("amo", "order", "rma"), ("coll", "signal"),
+          ("host",), ("team",), ("runtime",), ("api",), ("moe",)]
 
 
 def included(source, include):

@@ -1,4 +1,3 @@
-// See arguments.hpp.
 #include "arguments.hpp"
 
 #include <fmt/ranges.h>

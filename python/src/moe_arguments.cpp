@@ -1,4 +1,3 @@
-// See moe_arguments.hpp.
 #include "moe_arguments.hpp"
 
 #include <nanobind/stl/pair.h>

@@ -27,12 +27,11 @@ ORDER_BODY = r"(fence\(const DeviceWorld& ?)(\) \{)"
 QUIET_BODY = r"(quiet\(const DeviceWorld& ?)(\) \{)"
 P_BODY = r"(?=machine::store_peer\(at\(world, dest, pe\), value\))"
 G_BODY = r"(?=return machine::load_peer\(at\(world, source, pe\)\))"
-MET, COPIED = r"group\.sync\(\);\n  (?=copy\()", r"(?=group\.sync\(\);\n\})"
+MET, COPIED = r"group\.sync\(\);\n    (?=copy\()", r"(?=group\.sync\(\);\n  \})"
 BATCHES_OF_8 = r"for \(; i \+ 7 \* step < words;.*?\n  \}\n"
 ACQUIRED = r"(?=seen = machine::load_acquire_sys\(flag\);)"
-SIGNAL_BODY = r"(CAUSEWAY_DEVICE void signal_op\([^)]*\) \{)"
-SENT = r"(put\(world, group, dest, source, bytes, pe\);\n  if \(!leads\(group\)\) return;)"
-DISPATCH = "api/dispatch/signal.hpp"
+SIGNAL_BODY = r"(struct SignalOp \{.*?void run\([^)]*\) const \{)"
+SENT = r"(put\.run\(world, name, group\);\n    if \(!leads\(group\)\) return;)"
 FENCE = "machine::fence_acq_rel_sys(); "
 IN_FLIGHT = "a loop with 8 16-byte loads before its first store"
 STEPS = "the main loop moves 16 bytes a step"
@@ -139,28 +138,28 @@ MUTATIONS = [
     Mutation("put_signal: no sync before the release", "rma/rma.hpp", COPIED, "return; ", "signal.cu",
              {"put_signal_block": ("the block's sync lies between the copy and the release",)}),
     Mutation("put_signal: 4 loads in flight", "machine/cuda/copy.hpp", BATCHES_OF_8, "", "signal.cu", each(SENDERS, IN_FLIGHT)),
-    Mutation("wait: relaxed polls, then a fence", "machine/spin.hpp", ACQUIRED + "[^;]*;",
+    Mutation("wait: relaxed polls, then a fence", "view/spin.hpp", ACQUIRED + "[^;]*;",
              "seen = machine::load_relaxed_sys(flag); machine::fence_acq_rel_sys();", "wait.cu",
              {**each(WAITS, "no fence"), "test_once": (
                  "exactly 1 relaxed load", "exactly 1 acquire load", "the relaxed load precedes the acquire load", "no fence")}),
-    Mutation("wait: another load a poll", "machine/spin.hpp", ACQUIRED, "machine::load_copy(flag); ", "wait.cu",
+    Mutation("wait: another load a poll", "view/spin.hpp", ACQUIRED, "machine::load_copy(flag); ", "wait.cu",
              {**each(WAITS, "the polling loop loads the flag alone"), "test_once": ("exactly 2 loads",)}),
-    Mutation("wait: a call a poll", "machine/spin.hpp", r"(?=if \(!hurried\) \{)", CALLED, "wait.cu",
+    Mutation("wait: a call a poll", "view/spin.hpp", r"(?=if \(!hurried\) \{)", CALLED, "wait.cu",
              {**each(WAITS, REPORTS), "test_once": ("no call",)}),
-    Mutation("wait: hurried for ever", "machine/spin.hpp", r"if \(!hurried\) \{", "if (false) {", "wait.cu",
+    Mutation("wait: hurried for ever", "view/spin.hpp", r"if \(!hurried\) \{", "if (false) {", "wait.cu",
              {**each(WAITS, "at least 1 relaxed poll", LONG_WAIT), "test_once": (
                  "exactly 1 relaxed load", "exactly 2 loads", "the relaxed load precedes the acquire load")}),
-    Mutation("wait: an acquire load before each relaxed one", "machine/spin.hpp", r"if \(!hurried\) \{",
+    Mutation("wait: an acquire load before each relaxed one", "view/spin.hpp", r"if \(!hurried\) \{",
              "if (!hurried) { machine::load_acquire_sys(flag);", "wait.cu", each(WAITS, LONG_WAIT)),
     Mutation("wait: a local store first", "signal/signal.hpp", r"T last\{\};", "T last{}; " + DEPOT, "wait.cu",
              each(WAITS, "no local store before the first poll")),
-    Mutation("test: a local array", "signal/signal.hpp", r"(bool test\([^)]*\) \{)",
+    Mutation("test: a local array", "signal/signal.hpp", r"(bool run\([^)]*\) const \{)",
              r"\1 volatile T kept[4]; kept[unsigned(comparison + value) & 3] = value;", "wait.cu",
              {"test_once": ("no local memory",)}),
-    Mutation("signal_fetch: relaxed load and a fence", DISPATCH, r"return machine::load_acquire_sys\(word\);",
+    Mutation("signal_fetch: relaxed load and a fence", "signal/signal.hpp", r"return machine::load_acquire_sys\(word\);",
              "machine::fence_acq_rel_sys(); return machine::load_relaxed_sys(word);", "wait.cu",
              {"signal_fetch": ("exactly 1 acquire load", "no fence")}),
-    Mutation("signal_fetch: two loads, a loop, a local array", DISPATCH,
+    Mutation("signal_fetch: two loads, a loop, a local array", "signal/signal.hpp",
              r"(?=return machine::load_acquire_sys\(word\);)",
              "const DeviceWorld& world = unit::world(); machine::load_relaxed_sys(word); " + SPIN + DEPOT, "wait.cu",
              {"signal_fetch": ("exactly 1 load", "no branch, loop or call", "no local memory")}),
@@ -178,8 +177,8 @@ MUTATIONS = [
 
 MEET = "order/barrier.hpp"
 BARRIERS, SYNCS = ("barrier_all_block", "barrier_all_thread"), ("sync_all_block", "sync_all_warp")
-ON_STREAM = {"move.hpp": ("p_on_stream", "signal_op_on_stream"),
-             "sync.hpp": ("atomic_add_on_stream", "atomic_compare_swap_on_stream", "atomic_set_on_stream")}
+ON_STREAM = [f"{name}_on_stream" for name in ("p", "signal_op", "atomic_add", "atomic_compare_swap", "atomic_set")]
+STREAM_FENCE = r"if constexpr \(kFencesOf<Op>\) fence\(world\);"
 FENCED = "the fence precedes every store and atomic"
 LED = ("barrier_all_block", "sync_all_block", "sync_all_warp")
 MUTATIONS += [
@@ -206,12 +205,12 @@ MUTATIONS += [
 ]
 
 MUTATIONS += [
-    *(Mutation(f"{header}: no fence", f"api/stream/{header}", r"fence\(world\);", "", "stream.cu",
-               each(kernels, "exactly 1 fence.acq_rel.sys", "exactly 1 fence", FENCED)) for header, kernels in ON_STREAM.items()),
-    *(Mutation(f"{header}: the fence is made last", f"api/stream/{header}", r"fence\(world\);(.*?\n)(?=  \})",
-               r"\1 fence(world); ", "stream.cu", each(kernels, FENCED)) for header, kernels in ON_STREAM.items()),
-    *(Mutation(f"{header}: a call and a local array", f"api/stream/{header}", r"(?=fence\(world\);)", DEPOT + CALLED,
-               "stream.cu", each(kernels, "no call", "no local memory")) for header, kernels in ON_STREAM.items()),
+    Mutation("on a stream: no fence", "host/kernels.hpp", STREAM_FENCE, "", "stream.cu",
+             each(ON_STREAM, "exactly 1 fence.acq_rel.sys", "exactly 1 fence", FENCED)),
+    Mutation("on a stream: the fence is made last", "host/kernels.hpp", STREAM_FENCE + r"(.*?\n)(?=  \})", r"\1 fence(world); ",
+             "stream.cu", each(ON_STREAM, FENCED)),
+    Mutation("on a stream: a call and a local array", "host/kernels.hpp", f"(?={STREAM_FENCE})", DEPOT + CALLED, "stream.cu",
+             each(ON_STREAM, "no call", "no local memory")),
 ]
 
 

@@ -18,7 +18,7 @@ typename Op::Result guarded(const char* name, Call call) noexcept {
   } else {
     auto result = failed_result<Op>();
     const int status = guard(name, [&] { result = call(); });
-    if constexpr (meets(Op::kKind)) {
+    if constexpr (kMeets<Op>) {
       if (status != int(Status::success)) return status;
     }
     return result;

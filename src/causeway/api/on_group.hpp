@@ -69,7 +69,7 @@ CAUSEWAY_DEVICE int run_together(const char* name, Group group, const Op& op) {
 /// All threads of the group call it, with the same arguments. `name`: the public call, for reports.
 template <class Group, class Op>
 CAUSEWAY_DEVICE typename Op::Result on_group(const char* name, Group group, const Op& op) {
-  if constexpr (meets(Op::kKind)) {
+  if constexpr (kMeets<Op>) {
     return detail::run_together(name, group, op);
   } else {
     const DeviceWorld& world = unit::world();

@@ -83,7 +83,7 @@ typename Op::Result on_host(const char* name, const Op& op) {
   constexpr Way way = choose(Op::kKind, Facts{true, Caller::host}).way;
   if constexpr (way == Way::nothing) {
     return;
-  } else if constexpr (meets(Op::kKind)) {
+  } else if constexpr (kMeets<Op>) {
     HostView::binding(name);
     HostView::team(name, op.team);
     return detail::run_together<Caller::host>(name, op, machine_host::private_stream());

@@ -80,7 +80,7 @@ int run_together(const char* name, const Op& op, Stream stream) {
 /// `name`: the public call, for reports.
 template <class Op>
 typename Op::Result on_stream(const char* name, const Op& op, Stream stream) {
-  if constexpr (meets(Op::kKind)) {
+  if constexpr (kMeets<Op>) {
     HostView::binding(name);
     HostView::team(name, op.team);
     return detail::run_together<Caller::stream>(name, op, stream);

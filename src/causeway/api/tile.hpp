@@ -104,8 +104,15 @@ CAUSEWAY_DEVICE int tile_allgather(const char* name, Group group, int team, Src&
 
 template <class Group>
 CAUSEWAY_DEVICE int tile_wait(const char* name, Group group, int team, uint64_t flag) {
-  if (!check_tile(name, team, nullptr, nullptr, false, 0, flag)) return NVSHMEMX_ERROR_INVALID_VALUE;
-  wait_for_tiles(unit::world(), group);
+  const DeviceWorld& world = unit::world();
+  if (!find_team(world, name, team)) return NVSHMEMX_ERROR_INVALID_VALUE;
+  if constexpr (machine::kChecks) {
+    const DeviceSide side{world, name};
+    Check<DeviceSide> check(side);
+    check.range("flag", " is {}: must be 0", static_cast<long long>(flag), 0, 0);
+    if (!check.good()) return NVSHMEMX_ERROR_INVALID_VALUE;
+  }
+  wait_for_tiles(world, group);
   return NVSHMEMX_SUCCESS;
 }
 

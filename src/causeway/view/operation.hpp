@@ -37,6 +37,10 @@ constexpr bool kHasFailed<Op, std::void_t<decltype(Op::kFailed)>> = true;
 
 }  // namespace detail
 
+/// Is it called by all members of a team?
+template <class Op>
+constexpr bool kMeets = meets(Op::kKind);
+
 template <class Op>
 using Plain = typename detail::PlainOf<Op>::type;
 
