@@ -6,6 +6,7 @@
 #include <causeway/config/topology.hpp>
 #include <tools/cc_paths.hpp>
 #include <tools/info.hpp>
+#include <tools/info_plans.hpp>
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -185,6 +186,7 @@ std::string json(const Facts& facts) {
                     {"machines", machines},
                     {"topology", to_json(facts.topology)},
                     {"chosen", chosen},
+                    {"operations", plans_json()},
                     {"settings", settings_json(facts.settings)},
                     {"unknown", unknown},
                     {"malformed", facts.settings.malformed}};
@@ -227,6 +229,7 @@ std::string plain(const Facts& facts) {
     text += fmt::format("  {}: {}\n", machine.name, machine.available ? "available" : "not available");
     for (const std::string& missing : machine.missing) text += fmt::format("    {}\n", missing);
   }
+  text += "\nOperations\n" + plans_text();
   text += "\nHost\n" + topology_text(facts.topology) + "\nChosen\n";
   for (const Choice& choice : facts.choices)
     text += fmt::format("  {}: {} ({})\n", choice.what, choice.value, choice.why);

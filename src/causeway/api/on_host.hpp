@@ -92,7 +92,7 @@ typename Op::Result on_host(const char* name, const Op& op) {
   } else {
     const HostView view = HostView::bound(name);
     detail::check_arguments<Caller::host>(view, op);
-    if constexpr (way == Way::polling) {
+    if constexpr (way == Way::waiting) {
       return detail::poll(name, view.world, op);
     } else if constexpr (Op::kKind == Kind::update && !std::is_void<typename Op::Result>::value) {
       return detail::fetch(view.world, op);

@@ -37,7 +37,7 @@ enum class Way {
   threads,      // those of the caller, by loads and stores
   copy_engine,  // copies of the machine, in the order of a stream
   kernel,       // a kernel of the library, in the order of a stream
-  polling,      // copies to the host, again and again
+  waiting,      // of the host: it looks at copies of words, or waits for its stream
   nothing,      // it is so already
 };
 
@@ -68,12 +68,12 @@ constexpr Plan choose(Kind kind, Facts facts) {
     case Kind::update:
       return {Way::kernel, 1, 1};
     case Kind::wait:
-      if (host) return {Way::polling};
+      if (host) return {Way::waiting};
       return {Way::kernel, 1, 1};
     case Kind::fence:
       return {Way::nothing};  // a stream keeps its order
     case Kind::quiet:
-      if (host) return {Way::polling};
+      if (host) return {Way::waiting};
       return {Way::kernel, 1, 1};
     case Kind::meeting:
       return {Way::kernel, 1, facts.gpu ? 32u : 1u};
@@ -89,7 +89,7 @@ constexpr const char* name_of(Kind kind) {
   return names[int(kind)];
 }
 constexpr const char* name_of(Way way) {
-  constexpr const char* names[] = {"the caller's threads", "copy engine", "kernel", "polling", "nothing to do"};
+  constexpr const char* names[] = {"the caller's threads", "copy engine", "kernel", "waiting", "nothing to do"};
   return names[int(way)];
 }
 
