@@ -1,5 +1,5 @@
-// Host operations on the CPU machine: one source for Causeway and for an OpenSHMEM peer (compile with -DPEER_OPENSHMEM).
-// Prints one line an operation: name, bytes, nanoseconds (the best of several rounds).
+// Host operations on the CPU machine: one source for Causeway and for an OpenSHMEM peer (compile with
+// -DPEER_OPENSHMEM). Prints one line an operation: name, bytes, nanoseconds (the best of several rounds).
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -57,7 +57,8 @@ int main() {
     std::printf("p 8 %.2f\n", best(20, 100000, [&](int i) { API(long_p)(words + 8, i, peer); }));
     API(quiet)();
     std::printf("g 8 %.2f\n", best(20, 100000, [&](int) { sink = API(long_g)(words, peer); }));
-    std::printf("fetch_add 8 %.2f\n", best(20, 100000, [&](int i) { sink = API(long_atomic_fetch_add)(words, i, peer); }));
+    std::printf("fetch_add 8 %.2f\n",
+                best(20, 100000, [&](int i) { sink = API(long_atomic_fetch_add)(words, i, peer); }));
     std::printf("put 1048576 %.2f\n", best(40, 20, [&](int) {
                   API(putmem)(large, source.data(), kLarge, peer);
                   API(quiet)();

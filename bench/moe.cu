@@ -1,6 +1,6 @@
-// Rows 28-31 of bench/moe_table.py: what dispatch and combine of the mixture-of-experts buffer take, hidden 7168, top-8 of 256
-// experts. Best of 20, after 3 to warm up. Then each operation is made once more with other rows, and what it gives is compared
-// with what every PE can compute. Prints a table, and writes the same as JSON.
+// Rows 28-31 of bench/moe_table.py: what dispatch and combine of the mixture-of-experts buffer take, hidden 7168, top-8
+// of 256 experts. Best of 20, after 3 to warm up. Then each operation is made once more with other rows, and what it
+// gives is compared with what every PE can compute. Prints a table, and writes the same as JSON.
 //
 //   moe [JSON [TOKENS [BLOCKS [LOW-LATENCY-BLOCKS]]]]       JSON "-": none
 #include <causeway/moe.hpp>
@@ -228,7 +228,8 @@ class Bench {
     check(cudaStreamSynchronize(stream_));
   }
 
-  /// Rows as they were sent, by the source's place in its node, then its node, then as there. width: of a row, in bfloat16's size.
+  /// Rows as they were sent, by the source's place in its node, then its node, then as there. width: of a row, in
+  /// bfloat16's size.
   void verify_rows(const char* what, const void* x, size_t count, size_t width) const {
     const auto got = fetch<__nv_bfloat16>(x, count * width, stream_);
     size_t row = 0;
@@ -309,7 +310,8 @@ class Bench {
   std::vector<Row> rows_;
 };
 
-/// As many low-latency blocks as a buffer chooses that is given none: asked for, so that the results can say how many there were.
+/// As many low-latency blocks as a buffer chooses that is given none: asked for, so that the results can say how many
+/// there were.
 int low_latency_blocks(int devices) {
   int device = 0, processors = 0;
   check(cudaGetDevice(&device));

@@ -1,7 +1,8 @@
 // Expert parallelism in its plainest form: tokens go to the ranks that work on them, and their results come back.
 //
-// The header that it uses, causeway/moe/primitives.hpp, is meant to be read next: it is written with the public interface alone.
-// Real layers send each token only where its experts are (see token_shuffle.cu). Here everybody sends everybody as many.
+// The header that it uses, causeway/moe/primitives.hpp, is meant to be read next: it is written with the public
+// interface alone. Real layers send each token only where its experts are (see token_shuffle.cu). Here everybody sends
+// everybody as many.
 #include <causeway/moe/primitives.hpp>
 
 #include <cstdio>
@@ -43,7 +44,8 @@ static int run(cudaStream_t stream) {
   // 2. Work, when the stream gets there: by then all rows have come. The host has waited for nothing so far.
   work<<<8, 128, 0, stream>>>(inbox, floats, me);
   CHECK(cudaGetLastError());
-  // 3. Combine: the same exchange takes each row back to where it came from. No barrier is needed between the two: a slot is
+  // 3. Combine: the same exchange takes each row back to where it came from. No barrier is needed between the two: a
+  // slot is
   //    not used again before its reader has given it back.
   ranks.all_to_all(inbox, tokens, row_bytes, stream);
   CHECK(cudaMemcpyAsync(output.data(), tokens, size_t(floats) * sizeof(float), cudaMemcpyDeviceToHost, stream));

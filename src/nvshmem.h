@@ -1,4 +1,5 @@
-// The NVSHMEM interface: symmetric memory, one-sided operations, order, teams and collectives, from kernels and host code.
+// The NVSHMEM interface: symmetric memory, one-sided operations, order, teams and collectives, from kernels and host
+// code.
 #pragma once
 #include <causeway/api/types.h>
 #include <causeway/machine/declare.hpp>

@@ -1,4 +1,5 @@
-// The NVSHMEM interface's extensions: warp and block scope, stream-ordered forms, unique-id start-up, collective launch.
+// The NVSHMEM interface's extensions: warp and block scope, stream-ordered forms, unique-id start-up, collective
+// launch.
 #pragma once
 #include <nvshmem.h>
 // (after the base interface, whose types it uses)

@@ -29,7 +29,8 @@ std::string environment(const char* name) {
 }
 
 bool has_headers(const fs::path& prefix) {
-  return fs::is_directory(include_directories(prefix)[0] / "causeway") && is_file(include_directories(prefix)[0] / "nvshmem.h");
+  return fs::is_directory(include_directories(prefix)[0] / "causeway") &&
+         is_file(include_directories(prefix)[0] / "nvshmem.h");
 }
 
 bool has_cuda_library(const fs::path& prefix) { return is_file(prefix / "lib" / "libcauseway.so"); }
@@ -55,7 +56,8 @@ fs::path emulator_headers(const fs::path& prefix) {
 fs::path installation_of(const fs::path& tool, const std::string& python) {
   const fs::path prefix = tool.parent_path().parent_path();
   if (python.empty() || has_headers(prefix)) return prefix;
-  // Where installers put packages: virtual environments and users, Debian's own Python, Fedora's, `pip install --target`.
+  // Where installers put packages: virtual environments and users, Debian's own Python, Fedora's, `pip install
+  // --target`.
   for (const char* lib : {"lib", "lib64"})
     for (const char* packages : {"site-packages", "dist-packages"})
       if (const fs::path package = prefix / lib / python / packages / "causeway";

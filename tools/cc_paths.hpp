@@ -7,15 +7,15 @@
 
 namespace causeway::cc {
 
-/// The directory that holds include/ and lib/ for the tool at `tool`: the one above its bin directory, or, if the tool came with
-/// a Python package, the package beside the interpreter `python` ("python3.11"; empty: no such package).
+/// The directory that holds include/ and lib/ for the tool at `tool`: the one above its bin directory, or, if the tool
+/// came with a Python package, the package beside the interpreter `python` ("python3.11"; empty: no such package).
 std::filesystem::path installation_of(const std::filesystem::path& tool, const std::string& python);
 
 /// That of the running tool.
 std::filesystem::path installation();
 
-/// The directories that programs' headers are searched in: include/ of the installation; in a build directory first the sources
-/// (which its file source_root names), then what was generated from them.
+/// The directories that programs' headers are searched in: include/ of the installation; in a build directory first the
+/// sources (which its file source_root names), then what was generated from them.
 std::vector<std::filesystem::path> include_directories(const std::filesystem::path& prefix);
 
 /// Where the CPU machine's stand-ins for CUDA's headers are.

@@ -1,5 +1,5 @@
-// The `causeway` program: finds the subcommand and hands the rest of the command line to it. What the script of the same name
-// in a checkout knows beside (demo, test, api) is named here, too: there is one list of commands.
+// The `causeway` program: finds the subcommand and hands the rest of the command line to it. What the script of the
+// same name in a checkout knows beside (demo, test, api) is named here, too: there is one list of commands.
 #include <causeway/base/version.h>
 #include <causeway/config/settings_names.hpp>
 #include <causeway/config/settings_parse.hpp>
@@ -115,8 +115,8 @@ int help_command(int argc, char** argv) {
   return command->run(2, arguments);
 }
 
-/// Where standard streams are closed, /dev/null takes their places: else the next files would, also those of the PEs, and
-/// what is printed would go there.
+/// Where standard streams are closed, /dev/null takes their places: else the next files would, also those of the PEs,
+/// and what is printed would go there.
 void open_standard_streams() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(fd, F_GETFD) < 0)

@@ -8,12 +8,13 @@
 
 namespace causeway {
 
-/// A process that waits for the end of this one and then clears up. It is in a session of its own and blocks all signals,
-/// so that what ends the job (Ctrl-C, a lost terminal) does not end it first, and it holds no file of this process open.
+/// A process that waits for the end of this one and then clears up. It is in a session of its own and blocks all
+/// signals, so that what ends the job (Ctrl-C, a lost terminal) does not end it first, and it holds no file of this
+/// process open.
 class Guardian {
  public:
-  /// `clear_up` runs in it: `orderly` if this object was destroyed, else this process was killed or left by _exit. To be
-  /// made while this process has no other threads.
+  /// `clear_up` runs in it: `orderly` if this object was destroyed, else this process was killed or left by _exit. To
+  /// be made while this process has no other threads.
   explicit Guardian(const std::function<void(bool orderly)>& clear_up);
   /// Waits until it has cleared up.
   ~Guardian();

@@ -207,7 +207,8 @@ void JobWatch::take_death(const Death& death) {
   begin_end(code, 0s);
 }
 
-/// Of a program that the PE's process has started, and that others wait for in vain. (Alone it is the process's matter.)
+/// Of a program that the PE's process has started, and that others wait for in vain. (Alone it is the process's
+/// matter.)
 void JobWatch::take_loss(int pe, const std::string& cause) {
   if (ending_ || !hub_.others_present(pe)) return;
   say(fmt::format("PE {} is lost: {}; ending the job", pe, cause));

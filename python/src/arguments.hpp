@@ -25,8 +25,8 @@ struct Array {
   std::string type;  // of its elements, as PyTorch and ml_dtypes call it
   bool contiguous = true, on_device = true;
 
-  /// It must have elements of `wanted`, or of what carries the bits of a type that libraries lack, and these extents, and
-  /// be memory that kernels work on, row after row. `meaning`: the shape in words.
+  /// It must have elements of `wanted`, or of what carries the bits of a type that libraries lack, and these extents,
+  /// and be memory that kernels work on, row after row. `meaning`: the shape in words.
   void check(const std::string& wanted, const std::vector<int64_t>& extents, const char* meaning) const;
   /// An extent, of an array that has been checked.
   [[nodiscard]] int extent(size_t dimension) const;

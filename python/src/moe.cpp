@@ -1,5 +1,5 @@
-// The mixture-of-experts buffer. A buffer that is destroyed takes the memory of its handles and hooks with it, so it keeps
-// track of those that Python holds.
+// The mixture-of-experts buffer. A buffer that is destroyed takes the memory of its handles and hooks with it, so it
+// keeps track of those that Python holds.
 #include "moe_arguments.hpp"
 
 #include <nanobind/stl/shared_ptr.h>

@@ -1,5 +1,5 @@
-// For the scripts beside it: the heap grows again and again, and each time every PE's memory must be the one that its peers
-// write to.
+// For the scripts beside it: the heap grows again and again, and each time every PE's memory must be the one that its
+// peers write to.
 #include <cstdio>
 #include <nvshmem.h>
 
@@ -16,7 +16,8 @@ int main() {
     for (int pe = 0; pe < pes; ++pe) nvshmem_int_p(block + me, 1000 * round + me, pe);
     nvshmem_barrier_all();
     for (int pe = 0; pe < pes; ++pe)
-      if (block[pe] != 1000 * round + pe) bad = 1, std::printf("PE %d, round %d: PE %d wrote elsewhere\n", me, round, pe);
+      if (block[pe] != 1000 * round + pe)
+        bad = 1, std::printf("PE %d, round %d: PE %d wrote elsewhere\n", me, round, pe);
     nvshmem_barrier_all();
   }
   nvshmem_finalize();

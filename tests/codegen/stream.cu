@@ -1,4 +1,5 @@
-// What a stream does by a one-thread kernel: a fence, then the store or the atomic, so that copies made before are covered.
+// What a stream does by a one-thread kernel: a fence, then the store or the atomic, so that copies made before are
+// covered.
 #define CAUSEWAY_LIBRARY 1
 #include <causeway/amo/amo.hpp>
 #include <causeway/host/kernels.hpp>

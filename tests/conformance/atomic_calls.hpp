@@ -1,5 +1,5 @@
-// The atomic operations as data: which types have which, what each means, and how it is called. Values travel as bits, so
-// that one model, one kernel and one kind of step serve all types.
+// The atomic operations as data: which types have which, what each means, and how it is called. Values travel as bits,
+// so that one model, one kernel and one kind of step serve all types.
 #pragma once
 #include "harness.hpp"
 #include "scope.hpp"
@@ -133,8 +133,8 @@ inline uint64_t whole(const Row& row, int number) {
   if (row.table == floats) word = 0, row.size == 4 ? std::memcpy(&word, &single, 4) : std::memcpy(&word, &twice, 8);
   return word;
 }
-/// Any bits; or, of floating point if it is to be added up, normal numbers of like size: sums round, but no sum is a NaN
-/// or denormal, on which machines need not agree.
+/// Any bits; or, of floating point if it is to be added up, normal numbers of like size: sums round, but no sum is a
+/// NaN or denormal, on which machines need not agree.
 inline uint64_t draw_value(Random& random, const Row& row, bool finite) {
   const uint64_t word = random.chance(30) ? pattern_word(random.word(), 0) : random.word();
   if (row.table != floats || !finite) return word & mask(row);

@@ -1,8 +1,9 @@
-// Atomic operations of all types, from kernels, from the host and on streams: blocking, fetching later, without fetching.
+// Atomic operations of all types, from kernels, from the host and on streams: blocking, fetching later, without
+// fetching.
 //
 // "alone": each PE updates words that nobody else does, in rounds of distinct words; all words and results are compared
-// bit by bit with a model. "contended": threads, hosts and streams of all PEs update one word at the same time, and what
-// must come out does not depend on who was first.
+// bit by bit with a model. "contended": threads, hosts and streams of all PEs update one word at the same time, and
+// what must come out does not depend on who was first.
 #include "atomic_calls.hpp"
 #include "harness.hpp"
 #include "scope.hpp"
@@ -103,7 +104,8 @@ struct Bench {
 
 // ---------------------------------------------------------------- alone
 
-/// A caller's steps: every operation of the type at least once. `world` goes on as the model has it: [PE][caller][word].
+/// A caller's steps: every operation of the type at least once. `world` goes on as the model has it:
+/// [PE][caller][word].
 std::vector<Step> draw_steps(Random& random, int pes, int caller, const Row& row, std::vector<int> ops, bool finite,
                              int rounds, int round_steps, std::vector<uint64_t>& world,
                              std::vector<uint64_t>& fetched) {

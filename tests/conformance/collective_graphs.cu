@@ -1,5 +1,5 @@
-// Collectives where their order matters: captured in graphs and replayed, on the same buffers back to back, of two teams on
-// two streams that PEs launch in different orders, and loops whose roots change all the time.
+// Collectives where their order matters: captured in graphs and replayed, on the same buffers back to back, of two
+// teams on two streams that PEs launch in different orders, and loops whose roots change all the time.
 #include "every_shape.hpp"
 
 using namespace conformance;
@@ -154,7 +154,8 @@ void run_chain(Bench& b, Random& random, int way) {
 
 // ---------------------------------------------------------------- two teams on two streams
 
-/// Rows of two teams that may share members. Some PEs launch the one first, some the other: neither waits for the other.
+/// Rows of two teams that may share members. Some PEs launch the one first, some the other: neither waits for the
+/// other.
 void run_two_streams(Bench& b, Bench& other, Random& random, const cudaStream_t (&streams)[2]) {
   Suite& suite = b.suite;
   const Type& type = kSomeTypes[random.below(kSomeTypes.size())];

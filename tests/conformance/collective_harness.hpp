@@ -1,7 +1,8 @@
 // What the programs about collectives share: operations as data, teams, arenas, and a case with its model.
 //
-// A case is a row of operations of one type on one team, with nothing between them. Every member then compares its whole
-// destination, guards and all, with a model; where the result is the same everywhere, also its bits with the others'.
+// A case is a row of operations of one type on one team, with nothing between them. Every member then compares its
+// whole destination, guards and all, with a model; where the result is the same everywhere, also its bits with the
+// others'.
 #pragma once
 #include "any_team.hpp"
 #include "harness.hpp"

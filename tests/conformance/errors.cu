@@ -1,5 +1,5 @@
-// Misuse: a call with a bad argument does nothing, says so by its status where it has one, and leaves a text that names the
-// argument in causeway_last_error().
+// Misuse: a call with a bad argument does nothing, says so by its status where it has one, and leaves a text that names
+// the argument in causeway_last_error().
 #include "misuse.hpp"
 
 using namespace conformance;

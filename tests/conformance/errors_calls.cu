@@ -1,6 +1,7 @@
 // Misuse of atomics, strided copies and waits on many: a call with a bad argument does nothing, and says which it was.
 //
-// Calls are rows of lists: a row is made by host code with each mistake, and by a kernel where kernels check (the CPU machine).
+// Calls are rows of lists: a row is made by host code with each mistake, and by a kernel where kernels check (the CPU
+// machine).
 #include "misuse.hpp"
 
 using namespace conformance;
@@ -12,7 +13,8 @@ namespace {
 using Bench = MisuseBench;
 
 // ---------------------------------------------------------------- the calls
-// X(name, what its symmetric argument is called, the call). The scopes of their words: place, pe, fetch and so on below.
+// X(name, what its symmetric argument is called, the call). The scopes of their words: place, pe, fetch and so on
+// below.
 
 #define ATOMICS_OF_ALL(X, T)                                                    \
   X("fetch", "source", *fetch = nvshmem_##T##_atomic_fetch(place, pe))          \

@@ -1,5 +1,5 @@
-// Misuse of collectives, by every scope: bad arguments of all members, of one member, and members that disagree. Every member
-// is told, nothing moves, nobody waits, and the team works afterwards.
+// Misuse of collectives, by every scope: bad arguments of all members, of one member, and members that disagree. Every
+// member is told, nothing moves, nobody waits, and the team works afterwards.
 #define EVERY_SHAPE_TYPES(X) X(uint64, uint64_t)
 #include "every_shape.hpp"
 #include "misuse.hpp"

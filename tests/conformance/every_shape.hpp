@@ -1,4 +1,5 @@
-// A few types (the first is uint64) with an operation of each shape, for programs that mix them. EVERY_SHAPE_TYPES may say which.
+// A few types (the first is uint64) with an operation of each shape, for programs that mix them. EVERY_SHAPE_TYPES may
+// say which.
 #pragma once
 #include "collective_harness.hpp"
 

@@ -69,7 +69,8 @@ struct Random {
 
 // ---------------------------------------------------------------- bytes that anyone can compute
 
-/// Byte streams named by a key: any PE knows what any other's buffer holds. Some words have special values of all widths.
+/// Byte streams named by a key: any PE knows what any other's buffer holds. Some words have special values of all
+/// widths.
 inline uint64_t pattern_word(uint64_t key, size_t index) {
   constexpr uint64_t kSpecial[] = {0,
                                    ~uint64_t{0},
@@ -166,7 +167,8 @@ class Suite {
     nvshmem_init();
     adopt();
   }
-  /// Takes over a job that the program has joined itself: one device for each PE of a node, shared when there are fewer.
+  /// Takes over a job that the program has joined itself: one device for each PE of a node, shared when there are
+  /// fewer.
   void adopt() {
     me = nvshmem_my_pe(), pes = nvshmem_n_pes();
     if (pes < 1) {

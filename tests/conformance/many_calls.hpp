@@ -1,5 +1,5 @@
-// Waits and tests on many variables as data: how each is called for every type, and what the model needs. Values travel as
-// bits, so that one model, one kernel and one kind of question serve all types.
+// Waits and tests on many variables as data: how each is called for every type, and what the model needs. Values travel
+// as bits, so that one model, one kernel and one kind of question serve all types.
 #pragma once
 #include "comparison.hpp"
 #include "harness.hpp"
@@ -56,7 +56,8 @@ constexpr int kRowCount = sizeof kRows / sizeof *kRows;
 #define ROW_NUMBER(NAME, TYPE) row_##NAME,
 enum { CONFORMANCE_WAIT_TYPES(ROW_NUMBER) };
 
-// A type of its own a row, for kernels of their own: ptxas takes minutes for a kernel that may wait in all of these ways.
+// A type of its own a row, for kernels of their own: ptxas takes minutes for a kernel that may wait in all of these
+// ways.
 template <int Row>
 struct InKernel;
 #define DEFINE_DEVICE(NAME, TYPE)                                                      \

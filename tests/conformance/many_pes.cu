@@ -1,4 +1,5 @@
-// A job of many PEs starts, makes a team, moves data and ends; what it takes of memory grows with the PEs, not with their square.
+// A job of many PEs starts, makes a team, moves data and ends; what it takes of memory grows with the PEs, not with
+// their square.
 #include "harness.hpp"
 
 using namespace conformance;

@@ -1,6 +1,6 @@
-// What the programs of the mixture-of-experts buffer's high-throughput mode share: cases against a plain model. Every rank can
-// compute what every other rank sends, so it knows each row, index, weight and count that it must receive, and each sum that must
-// come back, bit for bit.
+// What the programs of the mixture-of-experts buffer's high-throughput mode share: cases against a plain model. Every
+// rank can compute what every other rank sends, so it knows each row, index, weight and count that it must receive, and
+// each sum that must come back, bit for bit.
 #pragma once
 #include <causeway/moe.hpp>
 

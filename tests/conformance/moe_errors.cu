@@ -37,7 +37,8 @@ void run_errors(Suite& suite, Buffer& buffer, Random& random) {
     suite.wrong("bad arguments (%d) of rank %d: '%s', expected '%s'", what, culprit, text.c_str(), told.c_str());
 }
 
-/// Bad arguments of one rank to a combine or a second dispatch: it gets an exception at once, the others when they look.
+/// Bad arguments of one rank to a combine or a second dispatch: it gets an exception at once, the others when they
+/// look.
 void run_later_errors(Suite& suite, Buffer& buffer, Random& random) {
   const int culprit = int(random.below(uint64_t(suite.pes)));
   const bool combines = random.chance(50);
@@ -100,8 +101,8 @@ void run_too_many(Suite& suite, int node_ranks) {
   }
 }
 
-/// A node's ranks take what comes from the other nodes, but one of them not what then comes inside the node: the ranks of the
-/// other nodes are told too.
+/// A node's ranks take what comes from the other nodes, but one of them not what then comes inside the node: the ranks
+/// of the other nodes are told too.
 void run_too_many_inside(Suite& suite, int node_ranks) {
   if (node_ranks == 1 || node_ranks == suite.pes) return;
   BufferOptions options;
@@ -131,7 +132,8 @@ void run_too_many_inside(Suite& suite, int node_ranks) {
   }
 }
 
-/// One rank's bad call without a host wait: each rank throws once, and all that follows is well, without a check in between.
+/// One rank's bad call without a host wait: each rank throws once, and all that follows is well, without a check in
+/// between.
 void run_one_error(Suite& suite, Buffer& buffer, Random& random) {
   const int culprit = int(random.below(uint64_t(suite.pes)));
   constexpr int kTokens = 4, kHidden = 256;
@@ -158,7 +160,8 @@ void run_one_error(Suite& suite, Buffer& buffer, Random& random) {
   in.topk = suite.me == culprit ? kTopkMax + 1 : 1;
   guarded([&] { got = buffer.dispatch_worst_case(in, suite.stream); });
   suite.synchronize();
-  // What is reported is there: a rank throws once, now or below. A call that is none of the buffer's does not take it away.
+  // What is reported is there: a rank throws once, now or below. A call that is none of the buffer's does not take it
+  // away.
   nvshmem_barrier_all();
   CHECK(nvshmemx_barrier_on_stream(NVSHMEM_TEAM_WORLD, suite.stream));
   nvshmem_quiet();
@@ -179,7 +182,8 @@ void run_one_error(Suite& suite, Buffer& buffer, Random& random) {
   suite.equal(thrown, 1, "exceptions after a combine without a handle");
 }
 
-/// Tokens that name one expert twice are more than it has room for: its rank is told, and gets as many as there is room.
+/// Tokens that name one expert twice are more than it has room for: its rank is told, and gets as many as there is
+/// room.
 void run_named_twice(Suite& suite) {
   constexpr int kTokens = 8, kHidden = 128;
   BufferOptions options;

@@ -1,5 +1,5 @@
-// The low-latency mode of the mixture-of-experts buffer against a plain model: hooks run late, two operations sent before the
-// first is received, graphs replayed, bad arguments.
+// The low-latency mode of the mixture-of-experts buffer against a plain model: hooks run late, two operations sent
+// before the first is received, graphs replayed, bad arguments.
 #include "moe_low_latency_cases.hpp"
 
 using namespace low_latency_cases;
@@ -143,7 +143,8 @@ void run_errors(Suite& suite, Buffer& buffer, Random& random) {
   }
 }
 
-/// More blocks are asked for than the GPU holds at a time: as many are taken as do, beside those of the PEs that share it.
+/// More blocks are asked for than the GPU holds at a time: as many are taken as do, beside those of the PEs that share
+/// it.
 void run_many_blocks(Suite& suite, Buffer& buffer, Random& random) {
   int devices = 0, device = 0;
   cudaDeviceProp gpu{};

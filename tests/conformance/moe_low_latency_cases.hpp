@@ -1,5 +1,5 @@
-// What the programs of the mixture-of-experts buffer's low-latency mode share: cases against a plain model. Which rows each expert
-// gets, in which order, FP8 rows within a quantisation step, weighted sums bit for bit.
+// What the programs of the mixture-of-experts buffer's low-latency mode share: cases against a plain model. Which rows
+// each expert gets, in which order, FP8 rows within a quantisation step, weighted sums bit for bit.
 #pragma once
 #include <causeway/moe.hpp>
 #include <causeway/moe/fp8.hpp>
@@ -227,7 +227,8 @@ class Run {
     return scale;
   }
 
-  /// FP8: three bits of fraction, so a value is off by at most a sixteenth of itself, or by half a step of the smallest ones.
+  /// FP8: three bits of fraction, so a value is off by at most a sixteenth of itself, or by half a step of the smallest
+  /// ones.
   void check_row(const char* row_bytes, const std::vector<char>& scales, int expert, size_t row, int rank, int token) {
     for (int h = 0; h < c.hidden; ++h) {
       const float sent = __bfloat162float(__float2bfloat16(c.value(rank, token, h)));

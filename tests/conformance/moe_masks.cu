@@ -1,4 +1,5 @@
-// Ranks that low-latency operations of the mixture-of-experts buffer leave out: masked by hand or after a while, and taken back.
+// Ranks that low-latency operations of the mixture-of-experts buffer leave out: masked by hand or after a while, and
+// taken back.
 #include "moe_low_latency_cases.hpp"
 
 using namespace low_latency_cases;

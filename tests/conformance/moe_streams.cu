@@ -1,5 +1,5 @@
-// The mixture-of-experts buffer's high-throughput mode on a stream of its own, while a second buffer and collectives of the same team
-// are under way on others. Each PE queues the three in an order of its own.
+// The mixture-of-experts buffer's high-throughput mode on a stream of its own, while a second buffer and collectives of
+// the same team are under way on others. Each PE queues the three in an order of its own.
 #include "moe_cases.hpp"
 
 using namespace moe_cases;

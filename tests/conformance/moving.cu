@@ -1,5 +1,5 @@
-// Collectives that move data, of all types and of bytes: broadcast, fcollect, collect, alltoall and alltoalls, from kernels
-// of every scope, from the host and on streams.
+// Collectives that move data, of all types and of bytes: broadcast, fcollect, collect, alltoall and alltoalls, from
+// kernels of every scope, from the host and on streams.
 #include <causeway/generated/types.h>
 
 #include "collective_harness.hpp"

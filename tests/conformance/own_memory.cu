@@ -1,5 +1,5 @@
-// Calls whose pe is the caller itself take any memory of its device, not only symmetric memory: nothing is translated, and
-// programs that run alone count on it. Every kind of one-sided call, from kernels, the host and streams.
+// Calls whose pe is the caller itself take any memory of its device, not only symmetric memory: nothing is translated,
+// and programs that run alone count on it. Every kind of one-sided call, from kernels, the host and streams.
 #include "harness.hpp"
 #include "scope.hpp"
 

@@ -1,5 +1,6 @@
-// The teaching primitives against a plain model: every rank can compute what every other rank sends, so it knows each byte that
-// it must find, and that nothing beside it has been written. Nobody meets between operations unless a case says so.
+// The teaching primitives against a plain model: every rank can compute what every other rank sends, so it knows each
+// byte that it must find, and that nothing beside it has been written. Nobody meets between operations unless a case
+// says so.
 #include <functional>
 
 #include "primitives_cases.hpp"
@@ -58,7 +59,8 @@ Collective draw_collective(Random& random, const Primitives& p, int ranks) {
           draw_bytes(random, p.slot_bytes(), p.slots()), random.word()};
 }
 
-/// Many, one behind the other, with no wait in between. The input lies in one place for all: it may be written again at once.
+/// Many, one behind the other, with no wait in between. The input lies in one place for all: it may be written again at
+/// once.
 void run_collectives(Suite& suite, Random& random, Primitives& p, const std::vector<Collective>& list) {
   const int me = p.rank(), ranks = p.ranks();
   size_t most = 0;
@@ -107,8 +109,9 @@ struct Message {
   uint64_t key;
 };
 
-/// Any messages between any ranks. All ranks queue theirs in the order of one list, sends on one stream and receives on another:
-/// the first message that is not through has a sender and a receiver that have come to it, so nobody waits forever.
+/// Any messages between any ranks. All ranks queue theirs in the order of one list, sends on one stream and receives on
+/// another: the first message that is not through has a sender and a receiver that have come to it, so nobody waits
+/// forever.
 void run_messages(Suite& suite, Random& random, Primitives& p, cudaStream_t sends) {
   std::vector<Message> list;
   const int favourite = random.between(0, p.ranks() - 1);
@@ -183,8 +186,8 @@ void run_mixed(Suite& suite, Random& random, cudaStream_t sends) {
 
 // ---------------------------------------------------------------- graphs
 
-/// A ring of messages and some collectives are captured once and replayed with other data, with calls in between that are not
-/// captured. Nothing waits between the replays; each one's results are copied aside.
+/// A ring of messages and some collectives are captured once and replayed with other data, with calls in between that
+/// are not captured. Nothing waits between the replays; each one's results are copied aside.
 void run_graph(Suite& suite, Random& random) {
   auto p = draw_primitives(random);
   const int me = suite.me, ranks = suite.pes, right = (me + 1) % ranks, left = (me + ranks - 1) % ranks;
@@ -316,8 +319,8 @@ void run_errors(Suite& suite, Random& random, cudaStream_t sends) {
   run_messages(suite, random, *p, sends);  // nothing has been queued by what was refused
 }
 
-/// One PE gives the constructor something bad: it throws on all PEs, each of which learns what or who was wrong, and what is made
-/// next works.
+/// One PE gives the constructor something bad: it throws on all PEs, each of which learns what or who was wrong, and
+/// what is made next works.
 void run_constructor(Suite& suite, Random& random, cudaStream_t sends) {
   const Silence quiet;  // the library complains of the team, too
   const int bad = random.between(0, suite.pes - 1), not_a_team = 12345;

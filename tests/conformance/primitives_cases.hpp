@@ -1,5 +1,5 @@
-// What every case of the teaching primitives needs: memory with guards, sizes around those of a slot, and what one rank has for
-// another.
+// What every case of the teaching primitives needs: memory with guards, sizes around those of a slot, and what one rank
+// has for another.
 #pragma once
 #include <causeway/moe/primitives.hpp>
 

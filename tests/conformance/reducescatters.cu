@@ -1,4 +1,5 @@
-// Reductions of which every member gets a part: every operator and type, from kernels of every scope, the host, streams.
+// Reductions of which every member gets a part: every operator and type, from kernels of every scope, the host,
+// streams.
 #define REDUCTION(NAME, OP) NAME##_##OP##_reducescatter
 #define REDUCTION_SHAPE Shape::reducescatter
 #include "reductions.hpp"

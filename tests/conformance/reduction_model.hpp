@@ -1,7 +1,7 @@
 // A model of reductions: what to combine, and whether a result is what an operator makes of its operands.
 //
-// Integers are exact, sums and products wrap. Floating point: operands whose results are exact in every format, which must
-// then be met exactly, or fractions, for which sums and products have a bound.
+// Integers are exact, sums and products wrap. Floating point: operands whose results are exact in every format, which
+// must then be met exactly, or fractions, for which sums and products have a bound.
 #pragma once
 #include "sums.hpp"
 

@@ -1,7 +1,8 @@
-// p, g, put and get, blocking and not, of all types and sizes, from kernels of every scope, from the host and on streams.
+// p, g, put and get, blocking and not, of all types and sizes, from kernels of every scope, from the host and on
+// streams.
 //
-// In each case every PE makes several transfers at the same time, to or from any peer, itself included. All transfers of a
-// case write to different places. Afterwards each PE compares its whole destination, guards and all, with a model.
+// In each case every PE makes several transfers at the same time, to or from any peer, itself included. All transfers
+// of a case write to different places. Afterwards each PE compares its whole destination, guards and all, with a model.
 #include "harness.hpp"
 #include "scope.hpp"
 #include "types.hpp"

@@ -1,4 +1,5 @@
-// Scans over the members (sum_inscan, sum_exscan) of every type and scope, and the reduction to the place of the greatest.
+// Scans over the members (sum_inscan, sum_exscan) of every type and scope, and the reduction to the place of the
+// greatest.
 #include <causeway/generated/types.h>
 
 #include "collective_harness.hpp"

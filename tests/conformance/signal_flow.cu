@@ -137,7 +137,8 @@ void run_counting(Bench& b, Random& random) {
   nvshmem_barrier_all();
 }
 
-// ---------------------------------------------------------------- a token around the ring, growing by a word at each PE
+// ---------------------------------------------------------------- a token around the ring, growing by a word at each
+// PE
 
 struct Ring {
   uint32_t *dest, *source;

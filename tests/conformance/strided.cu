@@ -1,8 +1,9 @@
-// iput and iget of all types and sizes, with strides of any sign: from kernels of every scope, from the host, on streams.
+// iput and iget of all types and sizes, with strides of any sign: from kernels of every scope, from the host, on
+// streams.
 //
-// In each case every PE makes several transfers at the same time, to or from any peer, itself included. Destinations are
-// apart, or lie in each other's gaps like the teeth of two combs: what a stride leaps over belongs to somebody else.
-// Afterwards each PE compares its whole destination, gaps and guards and all, with a model.
+// In each case every PE makes several transfers at the same time, to or from any peer, itself included. Destinations
+// are apart, or lie in each other's gaps like the teeth of two combs: what a stride leaps over belongs to somebody
+// else. Afterwards each PE compares its whole destination, gaps and guards and all, with a model.
 #include "harness.hpp"
 #include "scope.hpp"
 #include "types.hpp"
@@ -275,8 +276,8 @@ void run_case(Bench& bench, Random& random, const Moves& moves, Kind kind, Scope
 
 // ---------------------------------------------------------------- what strides are for
 
-/// Every PE sends column `me` of its matrix of pes columns as row `me` of the next PE's; and fetches it back as a column
-/// of a third matrix. In the end that is the first one.
+/// Every PE sends column `me` of its matrix of pes columns as row `me` of the next PE's; and fetches it back as a
+/// column of a third matrix. In the end that is the first one.
 __global__ void columns(const int* matrix, int* rows, int* back, int height, int pes) {
   const int me = nvshmem_my_pe(), next = (me + 1) % pes;
   for (int column = int(blockIdx.x); column < pes; column += int(gridDim.x)) {

@@ -1,4 +1,5 @@
-// Teams of any PEs, made by ids: cut into rows and columns, configured, made again, destroyed in use, hundreds at a time.
+// Teams of any PEs, made by ids: cut into rows and columns, configured, made again, destroyed in use, hundreds at a
+// time.
 #include "team_model.hpp"
 
 using namespace conformance;

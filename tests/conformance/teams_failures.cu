@@ -1,5 +1,5 @@
-// Teams that cannot be made: too many, arguments that differ between PEs, bad ones. A failure is everyone's: all PEs have a
-// status other than 0 and no team, nobody waits, and what is asked for next works.
+// Teams that cannot be made: too many, arguments that differ between PEs, bad ones. A failure is everyone's: all PEs
+// have a status other than 0 and no team, nobody waits, and what is asked for next works.
 #include "team_model.hpp"
 
 using namespace conformance;

@@ -1,5 +1,5 @@
-// Tile collectives: blocks reduce or gather tiles of a matrix, each its own, in every scope; elements past the boundary and
-// around the tiles stay as they are. Values are small whole numbers, so sums are exact in every type.
+// Tile collectives: blocks reduce or gather tiles of a matrix, each its own, in every scope; elements past the boundary
+// and around the tiles stay as they are. Values are small whole numbers, so sums are exact in every type.
 #include "harness.hpp"
 
 using namespace conformance;

@@ -1,4 +1,5 @@
-// Start-up by a unique id: PE 0 makes one and hands it to the others by a file; nothing else tells the PEs of each other.
+// Start-up by a unique id: PE 0 makes one and hands it to the others by a file; nothing else tells the PEs of each
+// other.
 //
 //   uniqueid [--cases C] [--seed S] FILE [PES]     PES: default CAUSEWAY_PES, which `causeway run` sets
 //

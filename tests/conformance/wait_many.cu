@@ -1,7 +1,7 @@
 // Waits and tests on many variables, of all types: all, any or some of them, with one value or a value for each.
 //
-// "now": nothing changes, so that every answer is known beforehand. "flow": other PEs set the variables one after the other,
-// each after its data, while this PE waits; whatever a wait or test has told of must then be there, data too.
+// "now": nothing changes, so that every answer is known beforehand. "flow": other PEs set the variables one after the
+// other, each after its data, while this PE waits; whatever a wait or test has told of must then be there, data too.
 #include "harness.hpp"
 #include "many_calls.hpp"
 #include "scope.hpp"

@@ -1,5 +1,6 @@
-// Elements of up to 8 bytes that lie at multiples of their size arrive whole, also where source and destination are at different
-// distances from a multiple of 16: while they are written again and again, a reader never finds one whose bytes differ.
+// Elements of up to 8 bytes that lie at multiples of their size arrive whole, also where source and destination are at
+// different distances from a multiple of 16: while they are written again and again, a reader never finds one whose
+// bytes differ.
 #include "harness.hpp"
 #include "scope.hpp"
 

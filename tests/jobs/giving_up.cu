@@ -1,5 +1,5 @@
-// Waits on many variables that never come, under CAUSEWAY_WAIT_TIMEOUT: the whole call ends with the first wait that is given
-// up, and says so once, with all that is known. Prints FAIL lines.
+// Waits on many variables that never come, under CAUSEWAY_WAIT_TIMEOUT: the whole call ends with the first wait that is
+// given up, and says so once, with all that is known. Prints FAIL lines.
 #include <nvshmem.h>
 #include <nvshmemx.h>
 

@@ -1,5 +1,5 @@
-// PE 1 returns 0 without nvshmem_finalize, the others wait for it in a kernel: the job ends, with a status other than 0,
-// whether PEs are processes or threads, and under seeds. (The test wants a failure; it must name PE 1.)
+// PE 1 returns 0 without nvshmem_finalize, the others wait for it in a kernel: the job ends, with a status other than
+// 0, whether PEs are processes or threads, and under seeds. (The test wants a failure; it must name PE 1.)
 #include <nvshmem.h>
 #include <nvshmemx.h>
 

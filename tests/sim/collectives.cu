@@ -1,6 +1,6 @@
-// All collectives, back to back on the same buffers with nothing between them: by a block over the world, by a second block
-// over the PEs in reverse order, by a warp and by a thread. Who reads a stale, a torn or a later value says so. Meant for
-// `causeway run --seed`.
+// All collectives, back to back on the same buffers with nothing between them: by a block over the world, by a second
+// block over the PEs in reverse order, by a warp and by a thread. Who reads a stale, a torn or a later value says so.
+// Meant for `causeway run --seed`.
 #include <cuda_runtime.h>
 #include <nvshmem.h>
 #include <nvshmemx.h>

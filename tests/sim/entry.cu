@@ -1,5 +1,6 @@
-// A group's call begins when all of the group are there: what its threads have written is what moves, and what they have read
-// may be overwritten. Each thread writes one element, or reads one, and the group's call follows with no sync between.
+// A group's call begins when all of the group are there: what its threads have written is what moves, and what they
+// have read may be overwritten. Each thread writes one element, or reads one, and the group's call follows with no sync
+// between.
 #include <cuda_runtime.h>
 #include <nvshmem.h>
 #include <nvshmemx.h>

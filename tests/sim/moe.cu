@@ -1,6 +1,6 @@
-// The mixture-of-experts buffer: dispatches and combines back to back, each by another route, with PEs that stall here and there,
-// and low-latency operations of which two are sent before the first is received. What arrives and what is summed is kept and
-// compared with a plain model at the end. Meant for `causeway run --seed`.
+// The mixture-of-experts buffer: dispatches and combines back to back, each by another route, with PEs that stall here
+// and there, and low-latency operations of which two are sent before the first is received. What arrives and what is
+// summed is kept and compared with a plain model at the end. Meant for `causeway run --seed`.
 #include <deque>
 
 #include "moe_common.hpp"
@@ -51,7 +51,8 @@ struct Input {
   int tokens;
 };
 static Input input_of(const Plan& plan) {
-  Input in{device<Bf16>(kTokens * kHidden), device<int64_t>(kTokens * kTopk), device<float>(kTokens * kTopk), plan.tokens(me)};
+  Input in{device<Bf16>(kTokens * kHidden), device<int64_t>(kTokens * kTopk), device<float>(kTokens * kTopk),
+           plan.tokens(me)};
   std::vector<Bf16> x;
   std::vector<int64_t> topk_idx;
   std::vector<float> weights;
@@ -116,8 +117,10 @@ static void check_received(const Kept& kept, int node_ranks) {
           const int64_t expert = plan.expert(rank, t, k);
           const bool here = expert >= 0 && expert / kLocal == me;
           const size_t i = r * kTopk + size_t(k);
-          expect(idx[i] == (here ? expert % kLocal : -1), "expert of row", plan.round, int(r), double(idx[i]), double(expert));
-          expect(weights[i] == (here ? plan.weight(rank, t, k) : 0), "weight of row", plan.round, int(r), weights[i], 0);
+          expect(idx[i] == (here ? expert % kLocal : -1), "expert of row", plan.round, int(r), double(idx[i]),
+                 double(expert));
+          expect(weights[i] == (here ? plan.weight(rank, t, k) : 0), "weight of row", plan.round, int(r), weights[i],
+                 0);
         }
       }
 }
@@ -140,7 +143,8 @@ static void check_sums(const Kept& kept) {
   for (int t = 0; t < tokens; ++t)
     for (int k = 0; k < kTopk; ++k) {
       const float sum = plan.expert(me, t, k) < 0 ? 0 : plan.weight(me, t, k);
-      expect(weights[size_t(t * kTopk + k)] == sum, "weight of token", plan.round, t, weights[size_t(t * kTopk + k)], sum);
+      expect(weights[size_t(t * kTopk + k)] == sum, "weight of token", plan.round, t, weights[size_t(t * kTopk + k)],
+             sum);
     }
 }
 
@@ -188,7 +192,8 @@ static void run_throughput(int node_ranks, int rounds) {
   cudaStream_t stream;
   cudaStreamCreate(&stream);
   std::vector<Kept> all;
-  for (int round = 0; round < rounds; ++round) all.push_back(run_round(buffer, round * (node_ranks == pes ? 1 : 3), stream));
+  for (int round = 0; round < rounds; ++round)
+    all.push_back(run_round(buffer, round * (node_ranks == pes ? 1 : 3), stream));
   cudaStreamSynchronize(stream);
   for (const Kept& kept : all) check_received(kept, node_ranks), check_sums(kept);
   cudaStreamDestroy(stream);
@@ -268,7 +273,8 @@ static void run_low_latency(int pairs) {
     op.got.recv_count = device<int32_t>(kLocal), op.got.source_token = device<int32_t>(size_t(kLocal * rows));
     op.result = device<Bf16>(size_t(kLocal * rows) * kHidden), op.out = device<Bf16>(kTokens * kHidden);
   }
-  // Hooks run on a stream that the next sends do not wait for, on the same one, or the first on this and the second on that.
+  // Hooks run on a stream that the next sends do not wait for, on the same one, or the first on this and the second on
+  // that.
   const auto run_hooks = [&](int pair, int place, ReceiveHook Operation::*hook) {
     const uint32_t drawn = mix(8, uint32_t(pair), uint32_t(place), uint32_t(me)) % 3;
     cudaEventRecord(event, stream), cudaStreamWaitEvent(hooks, event, 0);
@@ -283,8 +289,8 @@ static void run_low_latency(int pairs) {
     for (int i = 0; i < 2; ++i) {
       Operation& op = all[size_t(2 * pair + i)];
       stall_some(pair, 10 + i, stream);
-      op.handle = buffer.low_latency_dispatch(op.in.x, op.in.topk_idx, op.in.tokens, op.plan.hidden(), kTopk, Cast::none, op.got,
-                                              stream, later ? &op.receive : nullptr);
+      op.handle = buffer.low_latency_dispatch(op.in.x, op.in.topk_idx, op.in.tokens, op.plan.hidden(), kTopk,
+                                              Cast::none, op.got, stream, later ? &op.receive : nullptr);
     }
     if (later) run_hooks(pair, 12, &Operation::receive);
   };
@@ -293,9 +299,10 @@ static void run_low_latency(int pairs) {
     for (int i = 0; i < 2; ++i) {
       Operation& op = all[size_t(2 * pair + i)];
       stall_some(pair, 14 + i, stream);
-      add_expert<<<1, 1, 0, stream>>>(op.result, static_cast<const Bf16*>(op.got.x), op.got.recv_count, rows, op.plan.hidden(),
-                                      me * kLocal);
-      buffer.low_latency_combine(op.result, op.in.topk_idx, op.in.weights, *op.handle, op.out, stream, later ? &op.sum : nullptr);
+      add_expert<<<1, 1, 0, stream>>>(op.result, static_cast<const Bf16*>(op.got.x), op.got.recv_count, rows,
+                                      op.plan.hidden(), me * kLocal);
+      buffer.low_latency_combine(op.result, op.in.topk_idx, op.in.weights, *op.handle, op.out, stream,
+                                 later ? &op.sum : nullptr);
     }
     if (later) run_hooks(pair, 16, &Operation::sum);
   };
@@ -306,7 +313,8 @@ static void run_low_latency(int pairs) {
   for (int pair = 0; pair < alone; ++pair) combine_two(pair);
   join();
   cudaStreamSynchronize(stream);
-  for (int i = 0; i < 2 * alone; ++i) all[size_t(i)].handle.reset(), all[size_t(i)].receive = all[size_t(i)].sum = nullptr;
+  for (int i = 0; i < 2 * alone; ++i)
+    all[size_t(i)].handle.reset(), all[size_t(i)].receive = all[size_t(i)].sum = nullptr;
   for (int pair = alone; pair < pairs; ++pair) dispatch_two(pair), join(), combine_two(pair);
   join();
   cudaStreamSynchronize(stream);

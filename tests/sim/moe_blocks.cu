@@ -1,12 +1,12 @@
-// Low-latency combines whose grids have more blocks than the device holds at a time: a block must not wait for one that starts only
-// when others have ended. Each rank's tokens go to experts of all ranks, or to its own alone, which then waits for its own blocks.
-// Meant for `causeway run --seed`.
+// Low-latency combines whose grids have more blocks than the device holds at a time: a block must not wait for one that
+// starts only when others have ended. Each rank's tokens go to experts of all ranks, or to its own alone, which then
+// waits for its own blocks. Meant for `causeway run --seed`.
 #include <cstdlib>
 
 #include "moe_common.hpp"
 
-// 32 blocks at a time. The second rank's messages are handled by blocks of other numbers than their tokens have, as 96 is no multiple
-// of 64.
+// 32 blocks at a time. The second rank's messages are handled by blocks of other numbers than their tokens have, as 96
+// is no multiple of 64.
 static constexpr int kTokens = 96, kHidden = 8, kBlocks = 64;
 
 static int expert_of(int operation, int rank, int t) {

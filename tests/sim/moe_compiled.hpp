@@ -1,6 +1,6 @@
-// The mixture-of-experts buffer, compiled into the program that includes this, so that a mutant of its headers is what runs: the
-// library's own is compiled already. What the library keeps to itself (launches, memory, checks) is given here by the public
-// interface.
+// The mixture-of-experts buffer, compiled into the program that includes this, so that a mutant of its headers is what
+// runs: the library's own is compiled already. What the library keeps to itself (launches, memory, checks) is given
+// here by the public interface.
 #pragma once
 #define FMT_HEADER_ONLY 1
 #include <cuda_runtime.h>

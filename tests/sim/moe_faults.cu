@@ -1,6 +1,6 @@
-// The mixture-of-experts buffer when not all is well: dispatches that are too many for a rank of one node, of which the ranks of
-// the other nodes must learn, and ranks that are masked for some low-latency operations and then taken back; with PEs that stall
-// here and there. Meant for `causeway run --seed`.
+// The mixture-of-experts buffer when not all is well: dispatches that are too many for a rank of one node, of which the
+// ranks of the other nodes must learn, and ranks that are masked for some low-latency operations and then taken back;
+// with PEs that stall here and there. Meant for `causeway run --seed`.
 #include <stdexcept>
 
 #include "moe_common.hpp"
@@ -87,7 +87,8 @@ class LowLatency {
     expect(count == row, "rows of the expert", operation, 0, count, row);
     const auto out = fetch(out_, kTokens * kHidden);
     for (int t = 0; t < kTokens; ++t) {
-      const float sum = knows(int(idx[size_t(t)])) ? value_of(operation, me, t) : 0, seen = float(out[size_t(t * kHidden)]);
+      const float sum = knows(int(idx[size_t(t)])) ? value_of(operation, me, t) : 0,
+                  seen = float(out[size_t(t * kHidden)]);
       expect(seen == sum, "sum of token", operation, t, seen, sum);
     }
   }
@@ -115,7 +116,8 @@ static void run_masks(int phases) {
     const auto knows = [&](int rank) { return !apart || rank % 2 == me % 2; };
     for (int rank = 0; rank < pes; ++rank)
       if (rank % 2 != me % 2 && phase > 0) buffer.set_masked(rank, apart, run.stream);
-    for (int again = 1 + int(mix(5, uint32_t(phase), 0, 0) % 4); again > 0; --again) run.run(buffer, operation++, knows);
+    for (int again = 1 + int(mix(5, uint32_t(phase), 0, 0) % 4); again > 0; --again)
+      run.run(buffer, operation++, knows);
     cudaStreamSynchronize(run.stream);
     nvshmem_barrier_all();  // nobody masks a rank that still waits
   }

@@ -1,7 +1,7 @@
-// Low-latency operations whose blocks may each see something else. A rank is masked from another stream while its late rows are
-// waited for, so that some blocks find its flags and others the mask: then all of its rows are taken, or none. And a rank gives
-// bad arguments, which one of its blocks alone may find: all ranks are told, and none takes rows of it. Then the ranks go on
-// together. Meant for `causeway run --seed`.
+// Low-latency operations whose blocks may each see something else. A rank is masked from another stream while its late
+// rows are waited for, so that some blocks find its flags and others the mask: then all of its rows are taken, or none.
+// And a rank gives bad arguments, which one of its blocks alone may find: all ranks are told, and none takes rows of
+// it. Then the ranks go on together. Meant for `causeway run --seed`.
 #include <exception>
 #include <string>
 
@@ -26,7 +26,8 @@ static int value_of(int operation, int rank, int t) {
   return 1 + int(mix(9, uint32_t(operation), uint32_t(rank), uint32_t(t)) % 80);
 }
 
-/// Of each rank: is what it sent in a result? Where both are right, the first piece decides, and the others must agree with it.
+/// Of each rank: is what it sent in a result? Where both are right, the first piece decides, and the others must agree
+/// with it.
 class Taken {
  public:
   enum State : char { no, yes, open };
@@ -237,8 +238,8 @@ class Race {
     return taken;
   }
 
-  /// The late rank tells when it is about to send. Then the others mask it, at about the time at which its flags arrive; it learns
-  /// that, and masks them: what they have not sent it would wait for.
+  /// The late rank tells when it is about to send. Then the others mask it, at about the time at which its flags
+  /// arrive; it learns that, and masks them: what they have not sent it would wait for.
   void start(bool in_dispatch) const {
     const auto polls = [&](int what, int most) { return draw(round_, what, me) % most; };
     const auto say = [&](cudaStream_t on) { tell<<<1, 1, 0, on>>>(layer_.words + me, uint64_t(round_) + 1, pes); };
@@ -257,8 +258,8 @@ class Race {
       layer_.buffer.set_masked(rank, true, layer_.second);
       if (me != late_) say(layer_.second);
     }
-    // One that comes still later: blocks that have seen the late rank's flags decide after others that have seen the mask. (In a
-    // combine the late rank itself would wait for it.)
+    // One that comes still later: blocks that have seen the late rank's flags decide after others that have seen the
+    // mask. (In a combine the late rank itself would wait for it.)
     if (in_dispatch && me != late_ && !impatient(me) && draw(round_, 8, 0) % 4 != 0)
       hear(layer_.stream, most_impatient());
   }
@@ -282,8 +283,8 @@ class BadArguments {
   }
 
  private:
-  /// The first two leave the culprit without a handle, the next two are bad in a combine; of no_expert and other_expert only the
-  /// block that comes upon them knows.
+  /// The first two leave the culprit without a handle, the next two are bad in a combine; of no_expert and other_expert
+  /// only the block that comes upon them knows.
   enum What { too_many, no_counts, skewed, other_expert, no_expert, kinds };
   [[nodiscard]] bool mine() const { return me == culprit_; }
   [[nodiscard]] bool no_handle() const { return what_ == too_many || what_ == no_counts; }

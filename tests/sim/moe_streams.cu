@@ -1,7 +1,7 @@
-// Two streams at a time: dispatches and combines of a buffer beside collectives of its team, and beside those of another buffer, with
-// PEs that stall here and there and queue the two in orders of their own. Sums are kept and compared with a plain model at the end.
-// And buffers that go while their work is queued.
-// Meant for `causeway run --seed`.
+// Two streams at a time: dispatches and combines of a buffer beside collectives of its team, and beside those of
+// another buffer, with PEs that stall here and there and queue the two in orders of their own. Sums are kept and
+// compared with a plain model at the end. And buffers that go while their work is queued. Meant for `causeway run
+// --seed`.
 #include "moe_common.hpp"
 
 static constexpr int kTokens = 3, kTopk = 2, kHidden = 8;

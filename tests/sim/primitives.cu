@@ -1,6 +1,6 @@
-// The teaching primitives: messages and collectives back to back, with PEs that stall here and there, and one or two slots for each
-// pair of ranks, so that nothing but the credits holds a fast rank back. Everything that arrives, and what lies around it, is
-// compared with a plain model at the end. Meant for `causeway run --seed`.
+// The teaching primitives: messages and collectives back to back, with PEs that stall here and there, and one or two
+// slots for each pair of ranks, so that nothing but the credits holds a fast rank back. Everything that arrives, and
+// what lies around it, is compared with a plain model at the end. Meant for `causeway run --seed`.
 #include <causeway/moe/primitives.hpp>
 
 #include <algorithm>

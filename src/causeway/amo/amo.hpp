@@ -1,5 +1,5 @@
-// Atomic memory operations (OpenSHMEM 1.5, section 9.7) on any PE's symmetric memory. They are atomic against each other,
-// whoever calls them (kernels, streams, hosts) and whatever the type says about the sign; they order nothing.
+// Atomic memory operations (OpenSHMEM 1.5, section 9.7) on any PE's symmetric memory. They are atomic against each
+// other, whoever calls them (kernels, streams, hosts) and whatever the type says about the sign; they order nothing.
 #pragma once
 #include <causeway/base/word.hpp>
 #include <causeway/view/operation.hpp>

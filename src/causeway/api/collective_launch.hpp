@@ -1,4 +1,5 @@
-// Collective launch: compiled into the unit, because the kernel's address means something to the unit's CUDA runtime only.
+// Collective launch: compiled into the unit, because the kernel's address means something to the unit's CUDA runtime
+// only.
 #pragma once
 #include <cuda_runtime.h>
 

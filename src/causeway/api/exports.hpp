@@ -1,5 +1,6 @@
-// What a unit of exported functions begins with. libcauseway.so has the host side of the API, and the kernels behind the
-// stream-ordered forms. In libcauseway_cpu.so, for host files that are not translated, the host runs the device's code.
+// What a unit of exported functions begins with. libcauseway.so has the host side of the API, and the kernels behind
+// the stream-ordered forms. In libcauseway_cpu.so, for host files that are not translated, the host runs the device's
+// code.
 #pragma once
 #include <causeway/api/dispatch.hpp>
 #include <causeway/api/edge.hpp>
@@ -10,7 +11,8 @@
 
 namespace causeway {
 
-/// An operation's call behind the guard: what `call` gives, or the result of a call that has failed: of collectives the status.
+/// An operation's call behind the guard: what `call` gives, or the result of a call that has failed: of collectives the
+/// status.
 template <class Op, class Call>
 typename Op::Result guarded(const char* name, Call call) noexcept {
   if constexpr (std::is_void<typename Op::Result>::value) {

@@ -1,5 +1,5 @@
-// What host and stream calls check by (view/check.hpp): a failure throws an Error that names the argument, its value and what is
-// accepted.
+// What host and stream calls check by (view/check.hpp): a failure throws an Error that names the argument, its value
+// and what is accepted.
 #pragma once
 #include <causeway/machine/text.hpp>
 #include <causeway/runtime/internal.hpp>

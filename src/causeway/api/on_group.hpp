@@ -1,6 +1,6 @@
-// What the functions of the C API are on the device (and, on the CPU machine, on the host): an operation, by the threads of a group, in
-// the unit's world. Arguments are checked on the CPU machine always, on CUDA in debug builds (CAUSEWAY_DEBUG or nvcc -G): a wrong
-// call says so, leaves a record for the host, and does nothing.
+// What the functions of the C API are on the device (and, on the CPU machine, on the host): an operation, by the
+// threads of a group, in the unit's world. Arguments are checked on the CPU machine always, on CUDA in debug builds
+// (CAUSEWAY_DEBUG or nvcc -G): a wrong call says so, leaves a record for the host, and does nothing.
 #pragma once
 #include <causeway/api/types.h>
 #include <causeway/order/barrier.hpp>

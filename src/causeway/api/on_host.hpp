@@ -1,5 +1,6 @@
-// Operations of host threads of a CUDA program: work on the library's own stream, in order, and looks at copies of own words, since
-// kernels may hold all of the device. They throw (edge.hpp catches). On the CPU machine hosts run the device's code (on_group.hpp).
+// Operations of host threads of a CUDA program: work on the library's own stream, in order, and looks at copies of own
+// words, since kernels may hold all of the device. They throw (edge.hpp catches). On the CPU machine hosts run the
+// device's code (on_group.hpp).
 #pragma once
 #include <causeway/amo/amo.hpp>
 #include <causeway/api/on_stream.hpp>

@@ -1,4 +1,5 @@
-// Operations in the order of a stream: what choose() says, a copy of the machine or a kernel. They throw (edge.hpp catches).
+// Operations in the order of a stream: what choose() says, a copy of the machine or a kernel. They throw (edge.hpp
+// catches).
 #pragma once
 #include <causeway/api/host_side.hpp>
 #include <causeway/api/types.h>
@@ -52,9 +53,9 @@ void check_arguments(const HostView& view, const Op& op) {
   op.check(check);
 }
 
-/// By all members, in the device channel, or (`Who` the host) the host channel of the team. They always compare what they were called
-/// with: the launch hides it. One with bad arguments enters all the same, so that the others learn of it instead of waiting
-/// (coll/enter.hpp); and faults that device code has left are told after the operation.
+/// By all members, in the device channel, or (`Who` the host) the host channel of the team. They always compare what
+/// they were called with: the launch hides it. One with bad arguments enters all the same, so that the others learn of
+/// it instead of waiting (coll/enter.hpp); and faults that device code has left are told after the operation.
 template <Caller Who, class Op>
 int run_together(const char* name, const Op& op, Stream stream) {
   const HostView view = HostView::bound(name);

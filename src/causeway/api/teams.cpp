@@ -32,8 +32,9 @@ TeamConfig read_config(const char* argument, const nvshmem_team_config_t* config
 
 }  // namespace
 
-// A caller with bad arguments takes part all the same, so that the others learn of it instead of waiting. Only who hands over
-// NVSHMEM_TEAM_INVALID, as programs do that are no members of the parent, is told by the status alone: it is no error to print.
+// A caller with bad arguments takes part all the same, so that the others learn of it instead of waiting. Only who
+// hands over NVSHMEM_TEAM_INVALID, as programs do that are no members of the parent, is told by the status alone: it is
+// no error to print.
 
 CAUSEWAY_EXPORT int nvshmem_team_split_strided(nvshmem_team_t parent_team, int PE_start, int PE_stride, int PE_size,
                                                const nvshmem_team_config_t* config, long config_mask,

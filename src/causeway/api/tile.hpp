@@ -1,16 +1,16 @@
 // The tile collectives of the interface: templates, so they are written here and not generated.
 //
 //   template <class src_tensor_t, class dst_tensor_t, class tuple_t, tile_coll_algo_t algo>
-//   int tile_OP_allreduce<scope>(team, src, dst, start_coord, boundary, flag)        every member: all tiles into its dst
-//   int tile_OP_allreduce<scope>(team, src, dst, start_coord, boundary, root, flag)  member root: into everyone's dst
-//   int tile_OP_reduce<scope>(team, src, dst, start_coord, boundary, root, flag)     member root: into its dst
-//   int tile_allgather<scope>(team, src, dst, start_coord, boundary, flag)           every member: its tile to everyone
+//   int tile_OP_allreduce<scope>(team, src, dst, start_coord, boundary, flag)        all tiles into every dst
+//   int tile_OP_allreduce<scope>(team, src, dst, start_coord, boundary, root, flag)  by the root: into every dst
+//   int tile_OP_reduce<scope>(team, src, dst, start_coord, boundary, root, flag)     by the root: into its dst
+//   int tile_allgather<scope>(team, src, dst, start_coord, boundary, flag)           its tile to every member
 //   template <tile_coll_algo_t algo> int tile_collective_wait<scope>(team, flag)     the scope's tiles are complete
 //
 // OP is sum, min or max; scope is nothing (a thread), _warp, _warpgroup or _block, all of whose threads call. src is
-// symmetric, dst too where others write to it. The tile begins at start_coord of a tensor with the extents `boundary`; its
-// elements beyond are left alone. flag must be 0. They do not meet: sources must be ready (a barrier or a signal before), and
-// others may look at results after tile_collective_wait and a barrier or signal. 0 on success.
+// symmetric, dst too where others write to it. The tile begins at start_coord of a tensor with the extents `boundary`;
+// its elements beyond are left alone. flag must be 0. They do not meet: sources must be ready (a barrier or a signal
+// before), and others may look at results after tile_collective_wait and a barrier or signal. 0 on success.
 #pragma once
 #include <causeway/api/on_group.hpp>
 #include <causeway/api/tile_types.hpp>

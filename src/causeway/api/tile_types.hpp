@@ -1,5 +1,5 @@
-// Types of the tile interface: what a tensor looks like. Names and members are the reference's; tensors of other libraries
-// with data(), shape() and stride() do as well.
+// Types of the tile interface: what a tensor looks like. Names and members are the reference's; tensors of other
+// libraries with data(), shape() and stride() do as well.
 #pragma once
 #include <limits.h>
 
@@ -69,8 +69,8 @@ struct Tensor {
   CAUSEWAY_TILE_FUNCTION constexpr auto shape() const { return _layout.shape(); }
 };
 
-/// How the reference does it. Here all are done by load and store: the choice says only who reads and who writes (see the
-/// functions), and multicast is not used.
+/// How the reference does it. Here all are done by load and store: the choice says only who reads and who writes (see
+/// the functions), and multicast is not used.
 typedef enum {
   NVLS_ONE_SHOT_PUSH_NBI = 0,
   NVLS_ONE_SHOT_PULL_NBI = 1,

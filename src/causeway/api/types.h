@@ -38,8 +38,20 @@ typedef struct {
 static_assert(sizeof(nvshmem_team_config_t) == 64, "size of the reference's struct");
 
 // ---- levels, comparisons, signals, statuses
-enum { NVSHMEM_THREAD_SINGLE = 0, NVSHMEM_THREAD_FUNNELED = 1, NVSHMEM_THREAD_SERIALIZED = 2, NVSHMEM_THREAD_MULTIPLE = 3 };
-enum { NVSHMEM_CMP_EQ = 0, NVSHMEM_CMP_NE = 1, NVSHMEM_CMP_GT = 2, NVSHMEM_CMP_LE = 3, NVSHMEM_CMP_LT = 4, NVSHMEM_CMP_GE = 5 };
+enum {
+  NVSHMEM_THREAD_SINGLE = 0,
+  NVSHMEM_THREAD_FUNNELED = 1,
+  NVSHMEM_THREAD_SERIALIZED = 2,
+  NVSHMEM_THREAD_MULTIPLE = 3
+};
+enum {
+  NVSHMEM_CMP_EQ = 0,
+  NVSHMEM_CMP_NE = 1,
+  NVSHMEM_CMP_GT = 2,
+  NVSHMEM_CMP_LE = 3,
+  NVSHMEM_CMP_LT = 4,
+  NVSHMEM_CMP_GE = 5
+};
 enum { NVSHMEM_SIGNAL_SET = 9, NVSHMEM_SIGNAL_ADD = 10 };
 enum nvshmemx_init_status_t {
   NVSHMEM_STATUS_NOT_INITIALIZED = 0,

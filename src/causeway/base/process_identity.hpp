@@ -7,8 +7,8 @@ namespace causeway {
 
 using ProcessIdentity = std::array<std::byte, 16>;
 
-/// Random, the same for as long as the process lives, and another one in a forked child. Throws Error where there are no
-/// random bytes.
+/// Random, the same for as long as the process lives, and another one in a forked child. Throws Error where there are
+/// no random bytes.
 [[nodiscard]] ProcessIdentity process_identity();
 
 }  // namespace causeway

@@ -1,5 +1,5 @@
-// A file descriptor that closes itself. It is never one of the standard streams' (0 to 2): in a program that was started with
-// one of them closed, what is printed or read there would go to or come from the library's socket.
+// A file descriptor that closes itself. It is never one of the standard streams' (0 to 2): in a program that was
+// started with one of them closed, what is printed or read there would go to or come from the library's socket.
 #pragma once
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-// Versions: of the OpenSHMEM-like interface, of the NVSHMEM release whose interface this library has, and of the library.
+// Versions: of the OpenSHMEM-like interface, of the NVSHMEM release whose interface this library has, and of the
+// library.
 #pragma once
 #define NVSHMEM_MAJOR_VERSION 1
 #define NVSHMEM_MINOR_VERSION 3

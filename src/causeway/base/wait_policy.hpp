@@ -1,5 +1,6 @@
-// When a wait goes on, says so, or gives up: the one decision for waits of kernels, of host threads, of the MoE buffer and of a
-// job's start. Each of them has its own clock (times are nanoseconds), its own texts and its own way to say them.
+// When a wait goes on, says so, or gives up: the one decision for waits of kernels, of host threads, of the MoE buffer
+// and of a job's start. Each of them has its own clock (times are nanoseconds), its own texts and its own way to say
+// them.
 #pragma once
 #include <causeway/base/host_device.hpp>
 
@@ -9,8 +10,8 @@ namespace causeway {
 
 enum class WaitStep { go_on, report, give_up };
 
-/// What is known of PEs that have gone. `somebody`: the job has lost one, and the wait is for whichever PE; another may still come.
-/// `peer`: the one that is waited for.
+/// What is known of PEs that have gone. `somebody`: the job has lost one, and the wait is for whichever PE; another may
+/// still come. `peer`: the one that is waited for.
 enum class WaitLoss { none, somebody, peer };
 
 struct WaitLimits {
@@ -38,7 +39,8 @@ CAUSEWAY_HOST_DEVICE constexpr WaitStep decide(const WaitState& state, const Wai
 /// A wait for whichever PE goes on for so long when the job has lost one (WaitLimits::loss_patience).
 constexpr uint64_t kLossPatienceNs = 1000000000;
 
-/// The state of a wait that polls and is reported once. It begins with the first look at the clock, whose time is not 0.
+/// The state of a wait that polls and is reported once. It begins with the first look at the clock, whose time is not
+/// 0.
 class WaitWatch {
  public:
   CAUSEWAY_HOST_DEVICE constexpr WaitStep look(uint64_t now, WaitLoss loss, const WaitLimits& limits) {

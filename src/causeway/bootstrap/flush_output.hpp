@@ -3,8 +3,8 @@
 
 namespace causeway {
 
-/// Flushes all streams, as fflush(nullptr) does. That waits for every stream that another thread is busy with, and so, if
-/// one reads the terminal, for somebody to type: whatever is not flushed after a short while stays.
+/// Flushes all streams, as fflush(nullptr) does. That waits for every stream that another thread is busy with, and so,
+/// if one reads the terminal, for somebody to type: whatever is not flushed after a short while stays.
 void flush_output();
 
 }  // namespace causeway

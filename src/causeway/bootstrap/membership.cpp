@@ -27,7 +27,8 @@ bool Membership::all_present() const {
 }
 
 std::string Membership::join(int pe, int pes, std::uint32_t pid) {
-  // When all have come and gone, the next to come starts the job anew. (Not where a process has ended: it cannot come again.)
+  // When all have come and gone, the next to come starts the job anew. (Not where a process has ended: it cannot come
+  // again.)
   const bool all_gone = std::all_of(members_.begin(), members_.end(), [&](const Member& member) {
     return !member.present && member.round > 0 && !member.ended;
   });
@@ -128,7 +129,8 @@ bool Membership::contribute(int pe, Contribution contribution) {
   return true;
 }
 
-/// All who wait in the first round are there after a start that failed: where another's fails, they expect the same of it.
+/// All who wait in the first round are there after a start that failed: where another's fails, they expect the same of
+/// it.
 bool Membership::all_start_again() const {
   return std::all_of(members_.begin(), members_.end(),
                      [](const Member& member) { return !member.contribution || member.round > 1 || member.again; });

@@ -6,7 +6,8 @@
 namespace causeway {
 namespace {
 
-/// What a launcher tells a process: its number, and how many there are. Without the second, a number above 0 says enough.
+/// What a launcher tells a process: its number, and how many there are. Without the second, a number above 0 says
+/// enough.
 struct Pair {
   const char *rank, *size;
 };

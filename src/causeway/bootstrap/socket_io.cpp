@@ -30,7 +30,8 @@ void tune_stream(int socket) {
 
 namespace {
 
-/// A listening socket at this address; `port` 0: at a free port, which it then is. Empty, with errno set: not to be had.
+/// A listening socket at this address; `port` 0: at a free port, which it then is. Empty, with errno set: not to be
+/// had.
 UniqueFd try_listen(const Address& address, std::uint16_t& port) {
   UniqueFd socket(::socket(address.family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return {};

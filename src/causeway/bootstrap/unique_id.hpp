@@ -40,8 +40,8 @@ struct UniqueIdOptions {
 /// Makes an id and starts listening for the PEs that will be given it. Takes well under a millisecond, because programs
 /// call it on every PE and use one PE's id. The maker need not be a PE of the job, but must live while the job does.
 /// An id serves one job: the hub listens until all PEs have joined, and goes when all have left. Of ids with which
-/// nobody is in a job now, a process keeps the last unused_ids_max. Throws Error on malformed options and when no socket
-/// can be made.
+/// nobody is in a job now, a process keeps the last unused_ids_max. Throws Error on malformed options and when no
+/// socket can be made.
 inline constexpr std::size_t unused_ids_max = 32;
 [[nodiscard]] UniqueId create_unique_id(const UniqueIdOptions& options = {});
 

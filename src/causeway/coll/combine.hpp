@@ -158,7 +158,8 @@ struct PackSize {
   static constexpr int value = N;
 };
 
-/// Calls body(PackSize, first element) for all of [0, count), dealt to the group; `shares` parts, of which this is `share`.
+/// Calls body(PackSize, first element) for all of [0, count), dealt to the group; `shares` parts, of which this is
+/// `share`.
 template <class T, class Group, class Body>
 CAUSEWAY_DEVICE void for_packs(Group group, size_t count, bool aligned, size_t share, size_t shares, Body body) {
   constexpr int N = kPackElements<T>;

@@ -1,6 +1,6 @@
 // How a collective begins: everyone meets, so that sources are ready and destinations free. Where arguments are checked
-// (all that hosts and streams call; in kernels, the CPU machine and debug builds) the members also compare what they were
-// called with, all find the same answer, and a collective whose members disagree moves nothing and hangs nobody.
+// (all that hosts and streams call; in kernels, the CPU machine and debug builds) the members also compare what they
+// were called with, all find the same answer, and a collective whose members disagree moves nothing and hangs nobody.
 #pragma once
 #include <causeway/base/digest.hpp>
 #include <causeway/machine/group.hpp>
@@ -11,8 +11,8 @@
 
 namespace causeway {
 
-/// What the members of a collective must agree about. A call whose own arguments are bad enters all the same: it agrees with
-/// nobody, so that the others learn of it instead of waiting.
+/// What the members of a collective must agree about. A call whose own arguments are bad enters all the same: it agrees
+/// with nobody, so that the others learn of it instead of waiting.
 struct Agreement {
   Kind what;
   const void *dest, *source;

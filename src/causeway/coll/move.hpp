@@ -1,6 +1,6 @@
-// Collectives that move data (OpenSHMEM 1.5, section 9.11): everyone enters, data moves by one-sided copies, everyone leaves.
-// All threads of the group call them; calls of one team do not overlap. A call with bad arguments enters all the same, so that nobody
-// waits for it (enter.hpp).
+// Collectives that move data (OpenSHMEM 1.5, section 9.11): everyone enters, data moves by one-sided copies, everyone
+// leaves. All threads of the group call them; calls of one team do not overlap. A call with bad arguments enters all
+// the same, so that nobody waits for it (enter.hpp).
 #pragma once
 #include <causeway/coll/enter.hpp>
 #include <causeway/rma/rma.hpp>

@@ -1,6 +1,6 @@
-// Reductions over a team (OpenSHMEM 1.5, section 9.11.9; scans: 1.6). All threads of the group call them; dest and source
-// are the same or do not overlap. Every element is combined by one member, in member order, so that all members have the
-// same bits. False: the members disagree (see enter.hpp).
+// Reductions over a team (OpenSHMEM 1.5, section 9.11.9; scans: 1.6). All threads of the group call them; dest and
+// source are the same or do not overlap. Every element is combined by one member, in member order, so that all members
+// have the same bits. False: the members disagree (see enter.hpp).
 #pragma once
 #include <causeway/coll/combine.hpp>
 #include <causeway/coll/enter.hpp>
@@ -8,8 +8,8 @@
 
 namespace causeway {
 
-/// Element-wise combination over all members, in every member's dest. Each member combines one share of the elements and
-/// sends the result to all. In place is safe: a share is read by its owner only, before the owner alone writes it.
+/// Element-wise combination over all members, in every member's dest. Each member combines one share of the elements
+/// and sends the result to all. In place is safe: a share is read by its owner only, before the owner alone writes it.
 template <class Operation, class T>
 struct Reduce {
   int team;
@@ -91,7 +91,8 @@ struct Reducescatter {
   }
 };
 
-/// Sums over the members up to and including the own one (`Inclusive`) or before it (0 for the first), element by element.
+/// Sums over the members up to and including the own one (`Inclusive`) or before it (0 for the first), element by
+/// element.
 template <class T, bool Inclusive>
 struct SumScan {
   int team;

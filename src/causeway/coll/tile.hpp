@@ -1,6 +1,7 @@
-// Collectives on tiles: strided pieces of tensors that the blocks of a kernel reduce or gather each on their own, as parts of
-// a larger kernel. By load and store. There is no meeting inside, since every block calls them for tiles of its own: what
-// is read must be ready (a barrier or signal before), and what was written is complete after wait_for_tiles().
+// Collectives on tiles: strided pieces of tensors that the blocks of a kernel reduce or gather each on their own, as
+// parts of a larger kernel. By load and store. There is no meeting inside, since every block calls them for tiles of
+// its own: what is read must be ready (a barrier or signal before), and what was written is complete after
+// wait_for_tiles().
 #pragma once
 #include <causeway/coll/combine.hpp>
 #include <causeway/view/heap_view.hpp>
@@ -32,8 +33,8 @@ CAUSEWAY_DEVICE int64_t tile_elements(const TileView<T, Rank>& tile) {
   return count;
 }
 
-/// Calls body(offset in source, offset in dest) for the tile's elements inside the bounds, dealt to the group. Neighbours of
-/// the group take neighbours in memory: the dimension that is contiguous in dest runs fastest.
+/// Calls body(offset in source, offset in dest) for the tile's elements inside the bounds, dealt to the group.
+/// Neighbours of the group take neighbours in memory: the dimension that is contiguous in dest runs fastest.
 template <class S, class D, int Rank, class Group, class Body>
 CAUSEWAY_DEVICE void for_tile(Group group, const TileView<S, Rank>& source, const TileView<D, Rank>& dest,
                               const TileBounds<Rank>& bounds, Body body) {
@@ -79,7 +80,8 @@ CAUSEWAY_DEVICE void tile_reduce(const DeviceWorld& world, Group group, const Te
   group.sync();
 }
 
-/// The caller's source tile to every member's dest, as the tile of that number: tiles lie one source tile's elements apart.
+/// The caller's source tile to every member's dest, as the tile of that number: tiles lie one source tile's elements
+/// apart.
 template <class T, int Rank, class Group>
 CAUSEWAY_DEVICE void tile_allgather(const DeviceWorld& world, Group group, const TeamView& team,
                                     const TileView<const T, Rank>& source, const TileView<T, Rank>& dest,

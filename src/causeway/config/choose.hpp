@@ -1,5 +1,5 @@
-// The one home of choice: how an operation is carried out, by what it is, who asks for it and what it moves. A pure function: its
-// table is a test, and `causeway info` prints it.
+// The one home of choice: how an operation is carried out, by what it is, who asks for it and what it moves. A pure
+// function: its table is a test, and `causeway info` prints it.
 #pragma once
 #include <cstddef>
 
@@ -52,8 +52,9 @@ struct Plan {
   unsigned blocks = 0, threads = 0;  // of a kernel
 };
 
-/// On the CPU machine hosts run the code of kernels, and a kernel of one thread is fastest. On a GPU the host's calls are work on a
-/// stream of the library's own; what the host waits for it looks at itself, since kernels may hold all of the device.
+/// On the CPU machine hosts run the code of kernels, and a kernel of one thread is fastest. On a GPU the host's calls
+/// are work on a stream of the library's own; what the host waits for it looks at itself, since kernels may hold all of
+/// the device.
 constexpr Plan choose(Kind kind, Facts facts) {
   const bool host = facts.caller == Caller::host;
   if (facts.caller == Caller::kernel || (host && !facts.gpu)) return {Way::threads};

@@ -22,8 +22,8 @@ class AddressRange {
 
   [[nodiscard]] void* base() const { return base_; }
 
-  /// One user less. What it has mapped stays until the last one leaves, for the others may use it; then all of it is unmapped, the
-  /// address space free and the object gone.
+  /// One user less. What it has mapped stays until the last one leaves, for the others may use it; then all of it is
+  /// unmapped, the address space free and the object gone.
   static void leave(AddressRange* range, Memory& memory, std::vector<Mapping> mapped) {
     {
       std::lock_guard lock(range->mutex_);

@@ -1,5 +1,5 @@
-// Gives out offsets of the symmetric heap. Equal sequences of calls give equal offsets on every PE, and nothing is kept in
-// the memory itself, which may be a GPU's.
+// Gives out offsets of the symmetric heap. Equal sequences of calls give equal offsets on every PE, and nothing is kept
+// in the memory itself, which may be a GPU's.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// See fd_socket.hpp. Each message travels on a connection of its own: when it is made, the kernel tells both sides who the
-// other is, so that a descriptor does not go to somebody who has taken a dead PE's name either.
+// See fd_socket.hpp. Each message travels on a connection of its own: when it is made, the kernel tells both sides who
+// the other is, so that a descriptor does not go to somebody who has taken a dead PE's name either.
 #include <causeway/base/error.hpp>
 #include <causeway/base/random_bytes.hpp>
 #include <causeway/heap/fd_socket.hpp>
@@ -44,8 +44,8 @@ std::optional<uint32_t> uid_at_other_end(int connection) {
   return other.uid;
 }
 
-/// At either end: the kernel adds the sender's credentials. (A process cannot always name its own: in a user namespace its
-/// uid may have no number.)
+/// At either end: the kernel adds the sender's credentials. (A process cannot always name its own: in a user namespace
+/// its uid may have no number.)
 void want_credentials(int socket) {
   const int on = 1;
   if (::setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0)
@@ -88,8 +88,8 @@ FdSocket::FdSocket(const ProcessIdentity& process, int fd)
     : listener_(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
   const std::string what = "a Unix socket to pass memory descriptors";
   if (!listener_) fail_descriptor(what);
-  // There must be room for one to send from, one to take from and what comes: else better say so now than half-way, when
-  // others wait.
+  // There must be room for one to send from, one to take from and what comes: else better say so now than half-way,
+  // when others wait.
   const auto another = [&] { return UniqueFd(::fcntl(listener_.get(), F_DUPFD_CLOEXEC, 3)); };
   const UniqueFd room[] = {another(), another(), another()};
   for (const UniqueFd& fd : room)
@@ -178,8 +178,8 @@ std::optional<FdSocket::Received> FdSocket::take(int connection, std::span<const
   header.msg_controllen = sizeof control;
   const ssize_t got = ::recvmsg(connection, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   if (got < 0) return std::nullopt;
-  // All descriptors are taken in hand first, so that none stays open whatever is wrong with the message. (There is room for
-  // one, and by alignment for a second; the kernel closes further ones.)
+  // All descriptors are taken in hand first, so that none stays open whatever is wrong with the message. (There is room
+  // for one, and by alignment for a second; the kernel closes further ones.)
   std::vector<UniqueFd> fds;
   fds.reserve(16);
   std::optional<ucred> sender;

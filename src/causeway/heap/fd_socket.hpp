@@ -1,5 +1,5 @@
-// The socket at which a PE takes descriptors from the other PEs of its host, and the rules of what it takes: any program of
-// the host can see the socket's name and send to it.
+// The socket at which a PE takes descriptors from the other PEs of its host, and the rules of what it takes: any
+// program of the host can see the socket's name and send to it.
 #pragma once
 #include <causeway/base/unique_fd.hpp>
 #include <causeway/base/process_identity.hpp>
@@ -27,8 +27,8 @@ struct FdCard {
 };
 static_assert(sizeof(FdCard) == 80);
 
-/// Can a process that the kernel says has this uid and pid be the PE of the card `theirs`? Numbers of different or unknown
-/// namespaces cannot be compared: there the secret alone decides.
+/// Can a process that the kernel says has this uid and pid be the PE of the card `theirs`? Numbers of different or
+/// unknown namespaces cannot be compared: there the secret alone decides.
 [[nodiscard]] bool may_be(const FdCard& mine, const FdCard& theirs, uint32_t uid, std::optional<int32_t> pid = {});
 
 struct FdMessage {
@@ -48,8 +48,8 @@ class FdSocket {
   /// another process than its card says.
   [[nodiscard]] bool try_send(int pe, const FdCard& to, int own_pe, int fd);
 
-  /// The next descriptor that a PE has sent; nothing if none has come. What others send is closed unseen. Throws Error if
-  /// this process may have no more descriptors.
+  /// The next descriptor that a PE has sent; nothing if none has come. What others send is closed unseen. Throws Error
+  /// if this process may have no more descriptors.
   struct Received {
     int pe;
     UniqueFd fd;  // none if it was lost: this process may have no more of them

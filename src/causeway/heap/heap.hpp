@@ -1,4 +1,5 @@
-// The symmetric heap of one PE: a reserved range in which every PE's heap lies at base + pe * stride, grown by segments.
+// The symmetric heap of one PE: a reserved range in which every PE's heap lies at base + pe * stride, grown by
+// segments.
 #pragma once
 #include <causeway/base/error.hpp>
 #include <causeway/bootstrap/bootstrap.hpp>
@@ -35,17 +36,19 @@ class Heap {
   Heap& operator=(const Heap&) = delete;
 
   /// Collective: the same size and alignment everywhere. `site` names the caller for the error text if they differ.
-  /// Grows the heap if it is full. `problem`, here and below: what is wrong with the caller's other arguments; if it is not
-  /// empty on one PE, all throw it. Throws Error(invalid_value), Error(symmetry), Error(out_of_memory).
+  /// Grows the heap if it is full. `problem`, here and below: what is wrong with the caller's other arguments; if it is
+  /// not empty on one PE, all throw it. Throws Error(invalid_value), Error(symmetry), Error(out_of_memory).
   void* allocate(size_t bytes, size_t alignment, const std::string& site, const std::string& problem = {});
   /// Collective. Throws Error(invalid_value) if `block` is none, Error(symmetry) if PEs free different blocks.
   void free(void* block, const std::string& site);
 
-  /// Collective: another block with the old contents, as far as they fit; the old one is freed. `copy` does the copying.
+  /// Collective: another block with the old contents, as far as they fit; the old one is freed. `copy` does the
+  /// copying.
   void* reallocate(void* block, size_t bytes, const std::string& site,
                    const std::function<void(void* to, const void* from, size_t bytes)>& copy);
 
-  /// Collective: maps memory of the program's own, the same size everywhere, and gives its symmetric address; takes it back.
+  /// Collective: maps memory of the program's own, the same size everywhere, and gives its symmetric address; takes it
+  /// back.
   void* adopt(void* place, size_t bytes, const std::string& site, const std::string& problem = {});
   void release(void* symmetric, size_t bytes, const std::string& site);
 
@@ -77,7 +80,8 @@ class Heap {
   /// Maps `mine` (or reports `error`) and everyone else's at the heap's end, which moves.
   void map_everywhere(std::unique_ptr<Segment> mine, std::optional<Error> error, size_t bytes);
   uint64_t place_block(size_t bytes, size_t alignment);
-  /// Compares what all PEs are about to do; throws the same error on all if it differs, or if one has a problem with it.
+  /// Compares what all PEs are about to do; throws the same error on all if it differs, or if one has a problem with
+  /// it.
   void agree(const std::string& what, const std::string& site, const std::string& problem = {});
 
   Memory& memory_;

@@ -22,13 +22,14 @@ class Memory {
   [[nodiscard]] virtual size_t granularity() const = 0;
   /// A stride at which no PE's heap can meet the next one's: a power of two above all memory there is.
   [[nodiscard]] virtual size_t stride_wanted() const = 0;
-  /// Address space without memory, from a multiple of `alignment` (a power of two) on; null if there is not so much of it.
+  /// Address space without memory, from a multiple of `alignment` (a power of two) on; null if there is not so much of
+  /// it.
   virtual void* reserve(size_t bytes, size_t alignment) = 0;
   virtual void release(void* base, size_t bytes) = 0;
   /// Throws Error(out_of_memory) with what there was.
   virtual std::unique_ptr<Segment> make(size_t bytes) = 0;
-  /// Memory that the program has allocated, as a segment: `bytes` from `place` on. Throws Error(invalid_value) with what
-  /// it must be.
+  /// Memory that the program has allocated, as a segment: `bytes` from `place` on. Throws Error(invalid_value) with
+  /// what it must be.
   virtual std::unique_ptr<Segment> adopt(void* place, size_t bytes) = 0;
   virtual UniqueFd export_segment(const Segment&) = 0;
   /// `offset`: where a peer's segment begins in what its descriptor names (Segment::offset there).

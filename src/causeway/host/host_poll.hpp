@@ -1,4 +1,5 @@
-// How a host thread waits by looking again and again: as waits of device code do (machine/spin.hpp), in the host's words.
+// How a host thread waits by looking again and again: as waits of device code do (machine/spin.hpp), in the host's
+// words.
 #pragma once
 #include <causeway/base/error.hpp>
 #include <causeway/view/heap_view.hpp>

@@ -19,8 +19,8 @@ constexpr const char* kNameOf = "an operation on a stream";
 template <class Op>
 constexpr const char* kNameOf<Op, std::void_t<decltype(Op::kName)>> = Op::kName;
 
-/// By one thread. What the stream, or the host, did before a store is visible to whoever sees the store: copies are made by copy
-/// engines, so nothing that the program can call orders them but a fence by the thread that stores.
+/// By one thread. What the stream, or the host, did before a store is visible to whoever sees the store: copies are
+/// made by copy engines, so nothing that the program can call orders them but a fence by the thread that stores.
 template <class Op>
 struct OperationKernel {
   DeviceWorld world;

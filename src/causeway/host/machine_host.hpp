@@ -34,7 +34,8 @@ void zero(void* place, size_t bytes);
 /// One word of any PE's memory. A word stored later is not seen earlier.
 void store_word(uint64_t* place, uint64_t value);
 uint64_t load_word(const uint64_t* place);
-/// A host thread's wait: polls until ready(seen) and reports as waits of device code do. Throws past the job's wait limit.
+/// A host thread's wait: polls until ready(seen) and reports as waits of device code do. Throws past the job's wait
+/// limit.
 void wait_for(const DeviceWorld&, const WaitInfo&, const std::function<bool(uint64_t& seen)>& ready);
 /// Fills one unit's copy of the device world.
 void fill(const UnitRegistration&, const DeviceWorld&);

@@ -1,5 +1,5 @@
-// How a public function is declared on each machine. `HD`: host and device; `D`: device only; `H`: host only, defined in
-// the library. The last argument of HD and D is the body on the device.
+// How a public function is declared on each machine. `HD`: host and device; `D`: device only; `H`: host only, defined
+// in the library. The last argument of HD and D is the body on the device.
 #pragma once
 #include <causeway/machine/machine.hpp>
 

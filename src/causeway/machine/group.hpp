@@ -1,4 +1,5 @@
-// Who takes part in an operation: one thread, a warp, a warpgroup or a block. Scope is an argument everywhere, never a name suffix.
+// Who takes part in an operation: one thread, a warp, a warpgroup or a block. Scope is an argument everywhere, never a
+// name suffix.
 #pragma once
 #include <causeway/base/numbers.hpp>
 #include <causeway/machine/machine.hpp>

@@ -1,5 +1,6 @@
-// The one place that asks which machine kernels run on. Both have files of the same names, and everything above is written once
-// against what they declare: vocabulary.hpp (words for threads, order and memory), copy.hpp (how a group copies), launch.hpp.
+// The one place that asks which machine kernels run on. Both have files of the same names, and everything above is
+// written once against what they declare: vocabulary.hpp (words for threads, order and memory), copy.hpp (how a group
+// copies), launch.hpp.
 #pragma once
 #include <causeway/base/host_device.hpp>
 

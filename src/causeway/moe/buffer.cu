@@ -67,8 +67,8 @@ int ranks_to_a_gpu() {
   return divided_up(HostView::team(kName, NVSHMEMX_TEAM_NODE).pes, devices);
 }
 
-/// Ranks of a node where all PEs of a job that has been joined are the ranks; else all are one node, as far as is known. (The same
-/// on all ranks, as agree() finds it.)
+/// Ranks of a node where all PEs of a job that has been joined are the ranks; else all are one node, as far as is
+/// known. (The same on all ranks, as agree() finds it.)
 int node_ranks_of_job(int ranks) {
   const int here = host::all_pes() == ranks ? host::even_node_pes() : 0;
   return here > 0 ? here : ranks;
@@ -105,8 +105,9 @@ uint64_t digest_of(const BufferOptions& options, int ranks) {
   return all;
 }
 
-/// Low-latency blocks that all ranks have: as many as the rank with the fewest. What is not given is one for each multiprocessor,
-/// beside those of the ranks that share the GPU. Those of all that share it fit on it at a time, with one more.
+/// Low-latency blocks that all ranks have: as many as the rank with the fewest. What is not given is one for each
+/// multiprocessor, beside those of the ranks that share the GPU. Those of all that share it fit on it at a time, with
+/// one more.
 void agree_on_blocks(const std::vector<Agreement>& all, bool whole, BufferOptions& options) {
   int fewest = 1024;  // (what check_options allows)
   for (const Agreement& one : all) {

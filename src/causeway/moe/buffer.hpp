@@ -12,7 +12,8 @@
 
 namespace causeway::moe {
 
-/// Where the tokens of a dispatch went, on each hop. Its memory is the buffer's pool's, so it must not outlive the buffer.
+/// Where the tokens of a dispatch went, on each hop. Its memory is the buffer's pool's, so it must not outlive the
+/// buffer.
 class Handle {
  public:
   Route routes[2]{};  // of the hop across nodes, if there is one, then of the one inside the node
@@ -60,8 +61,8 @@ struct Buffer::Implementation {
   std::vector<std::shared_ptr<Pool::Piece>> of_graphs;  // operations that were captured: kept as long as the buffer
 
   ~Implementation();
-  /// What is wrong with a call's arguments, or with getting what it needs: what `checks` throws; null: nothing. (What earlier calls
-  /// have left on the device is no fault of this one: it is done, and then throws that.)
+  /// What is wrong with a call's arguments, or with getting what it needs: what `checks` throws; null: nothing. (What
+  /// earlier calls have left on the device is no fault of this one: it is done, and then throws that.)
   template <class Checks>
   std::exception_ptr wrong_with(const Checks& checks) const {
     try {
@@ -80,8 +81,9 @@ struct Buffer::Implementation {
     if (&handle == no_handle.get())
       fail(Status::invalid_value, "handle is that of no dispatch: must be of one that has not thrown");
   }
-  /// At the end of a call that neither waits nor gives a handle: what is wrong with it; or else what earlier ones have left on the
-  /// device. (A handle that is lost would make the next combine bad, and so one bad call would go round among the ranks for ever.)
+  /// At the end of a call that neither waits nor gives a handle: what is wrong with it; or else what earlier ones have
+  /// left on the device. (A handle that is lost would make the next combine bad, and so one bad call would go round
+  /// among the ranks for ever.)
   void throw_first(const std::exception_ptr& wrong) const;
   [[nodiscard]] int32_t verdict(const std::exception_ptr& wrong) const {
     return wrong ? verdict_of(Ailment::bad_arguments, shape.rank) : 0;

@@ -72,8 +72,8 @@ Received Buffer::Implementation::receive(const Handle& handle, bool scaled) cons
   return received;
 }
 
-// Of the first hop the host does not wait for the counts: the second treats all rows that there can be, those past the ones
-// that came being for no expert.
+// Of the first hop the host does not wait for the counts: the second treats all rows that there can be, those past the
+// ones that came being for no expert.
 void Buffer::Implementation::dispatch(const Tokens& in, const Handle& handle, int32_t verdict, int worst_rows,
                                       cudaStream_t stream) {
   const bool report = worst_rows > 0 && verdict == 0;  // (who is wrong is told at once)

@@ -1,5 +1,5 @@
-// What a rank with bad arguments tells the others, in low-latency mode: a text, before the flag that says so. Whatever of its blocks
-// find the mistake write the same one, so it has one place for each rank, and none is torn.
+// What a rank with bad arguments tells the others, in low-latency mode: a text, before the flag that says so. Whatever
+// of its blocks find the mistake write the same one, so it has one place for each rank, and none is torn.
 #pragma once
 #include <causeway/base/numbers.hpp>
 #include <causeway/machine/text.hpp>

@@ -1,11 +1,12 @@
-// High-throughput dispatch, first half: how many tokens go where, and the place of each among them. All ranks learn of all
-// counts, so that every token is then written straight to its final place.
+// High-throughput dispatch, first half: how many tokens go where, and the place of each among them. All ranks learn of
+// all counts, so that every token is then written straight to its final place.
 #pragma once
 #include <causeway/moe/route.hpp>
 
 namespace causeway::moe {
 
-/// Tokens per rank, per node, per expert, and who gets which; any of the results may be null, those that are not are zero.
+/// Tokens per rank, per node, per expert, and who gets which; any of the results may be null, those that are not are
+/// zero.
 struct LayoutKernel {
   const int64_t* topk_idx;
   int tokens, topk, experts, ranks, nodes;
@@ -100,7 +101,8 @@ struct ExchangeKernel {
     const KernelGroup group{};
     const TeamView& team = place.view();
     sum_up(team.pes);
-    // Everyone's last counts are consumed: a dispatch ends with a meeting. What they received last is, once they have met below.
+    // Everyone's last counts are consumed: a dispatch ends with a meeting. What they received last is, once they have
+    // met below.
     auto* table = reinterpret_cast<int32_t*>(place.region + hop_places(place.limits).counts);
     send(group, team, table + size_t(team.pe) * counts_row(place.limits));
     sync(place.world, "moe dispatch", group, team);

@@ -6,8 +6,8 @@
 
 namespace causeway::moe {
 
-/// A divisor that is known long before: device code then multiplies, a division being some hundred instructions. (Lemire, Kaser,
-/// Kurz: Faster remainder by direct computation, 2019.)
+/// A divisor that is known long before: device code then multiplies, a division being some hundred instructions.
+/// (Lemire, Kaser, Kurz: Faster remainder by direct computation, 2019.)
 class Divisor {
  public:
   constexpr Divisor() = default;

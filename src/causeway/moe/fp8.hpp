@@ -1,5 +1,5 @@
-// The 8-bit floating-point format e4m3 (OCP 8-bit Floating Point Specification: 4 bits of exponent with bias 7, 3 of fraction,
-// no infinity, greatest 448), in plain arithmetic: the same on every machine.
+// The 8-bit floating-point format e4m3 (OCP 8-bit Floating Point Specification: 4 bits of exponent with bias 7, 3 of
+// fraction, no infinity, greatest 448), in plain arithmetic: the same on every machine.
 #pragma once
 #include <causeway/base/word.hpp>
 #include <causeway/machine/machine.hpp>

@@ -1,8 +1,8 @@
 // One hop of the high-throughput mode, from the host: which kernels run, in which order, on which memory.
 //
-// A dispatch: prepare (count), exchange (all counts to all), position, send, meet; with two hops the verdict of the second is then
-// spread over the first. A combine: meet (all are through with the
-// last one), hand over, conclude (meet, and learn what ails the others), pull. All meetings are in a channel of the hop's own.
+// A dispatch: prepare (count), exchange (all counts to all), position, send, meet; with two hops the verdict of the
+// second is then spread over the first. A combine: meet (all are through with the last one), hand over, conclude (meet,
+// and learn what ails the others), pull. All meetings are in a channel of the hop's own.
 #pragma once
 #include <causeway/api/edge.hpp>
 #include <causeway/machine/launch.hpp>
@@ -72,10 +72,10 @@ inline TeamView view_of(const DeviceWorld& world, int team) {
   return view;
 }
 
-/// A team that meets in a hop's own region. Its device channel is that of the program's collectives, which may run beside a dispatch
-/// on another stream, as may the other buffers of the team: in one channel two meetings at a time would take each other's epochs.
-/// (The region is zero on all ranks when it has been made, and freed when no kernel of any rank uses it any more: so epochs begin at
-/// 0, and no old one lies in a line.)
+/// A team that meets in a hop's own region. Its device channel is that of the program's collectives, which may run
+/// beside a dispatch on another stream, as may the other buffers of the team: in one channel two meetings at a time
+/// would take each other's epochs. (The region is zero on all ranks when it has been made, and freed when no kernel of
+/// any rank uses it any more: so epochs begin at 0, and no old one lies in a line.)
 inline TeamView apart(TeamView team, const HopPlaces& places, char* region) {
   team.inbox = reinterpret_cast<uint64_t*>(region + places.inbox);
   team.epoch = reinterpret_cast<uint64_t*>(region + places.epoch);
@@ -132,7 +132,8 @@ class Hop {
  private:
   void conclude(int32_t verdict, const Hop* earlier, bool again, cudaStream_t stream);
 
-  // Kernels write to all of it until the region goes, which waits for the device: so what is not of the pool comes before it.
+  // Kernels write to all of it until the region goes, which waits for the device: so what is not of the pool comes
+  // before it.
   Pool pool_;
   HostMemory<Counted> counted_;
   SymmetricMemory region_;

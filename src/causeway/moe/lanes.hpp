@@ -1,5 +1,5 @@
-// Who moves one token: a warp on the CUDA machine; on the CPU machine, where a block of one thread is fastest, a thread. Kernels
-// are written against this vocabulary, with one worker for a token at a time.
+// Who moves one token: a warp on the CUDA machine; on the CPU machine, where a block of one thread is fastest, a
+// thread. Kernels are written against this vocabulary, with one worker for a token at a time.
 #pragma once
 #include <cuda_bf16.h>
 
@@ -90,7 +90,8 @@ CAUSEWAY_DEVICE int take_lowest(uint32_t& bits) {
   return lowest;
 }
 
-/// Copies a multiple of 16 bytes, at multiples of 16, to several places, read once: each(store) calls store(to) for every one.
+/// Copies a multiple of 16 bytes, at multiples of 16, to several places, read once: each(store) calls store(to) for
+/// every one.
 template <class Each>
 CAUSEWAY_DEVICE void fan_out(Lanes lanes, Towards towards, const char* from, size_t bytes, Each each) {
 #if defined(CAUSEWAY_CPU)
@@ -113,7 +114,8 @@ CAUSEWAY_DEVICE void fan_out(Lanes lanes, Towards towards, const char* from, siz
 #endif
 }
 
-/// Sums of packs of eight elements of rows, in float: a lane's packs i, i + step, ... below `end`, kPacks of them at a time.
+/// Sums of packs of eight elements of rows, in float: a lane's packs i, i + step, ... below `end`, kPacks of them at a
+/// time.
 template <int Packs>
 class PackSum {
  public:
@@ -197,9 +199,9 @@ struct InShared {
 };
 #endif
 
-/// Weighted sums of rows of packs, of the packs [begin, end), rounded once into the row `to` of any rank. The terms are the set
-/// bits of `terms`: row(k) and weight(k) tell of term k, and all lanes ask together. ready() is called once, when the first rows
-/// are on their way and before any weight is asked for: false gives the sum up.
+/// Weighted sums of rows of packs, of the packs [begin, end), rounded once into the row `to` of any rank. The terms are
+/// the set bits of `terms`: row(k) and weight(k) tell of term k, and all lanes ask together. ready() is called once,
+/// when the first rows are on their way and before any weight is asked for: false gives the sum up.
 template <class Stages, class Row, class Weight, class Ready>
 CAUSEWAY_DEVICE void sum_rows(Lanes lanes, int begin, int end, uint32_t terms, Row row, Weight weight, Ready ready,
                               char* to) {

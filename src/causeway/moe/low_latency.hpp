@@ -1,21 +1,22 @@
-// Low-latency dispatch and combine: memory and flags. Every token goes once straight to each rank that holds one of its experts,
-// into a place that no other token has, with a header that says for which experts; the receiver fans it out. Results are
-// summed where the experts are, so that one row comes back from each rank. No meeting of ranks and no host wait: an operation is
-// a send kernel and a receive kernel, and in between no block is held. Each block of a kernel counts its operations and raises a
-// flag of its own at every rank, behind what it has sent: no block waits for the others of its grid. All ranks have as many
-// blocks, so a receiver knows for how many flags to wait.
+// Low-latency dispatch and combine: memory and flags. Every token goes once straight to each rank that holds one of its
+// experts, into a place that no other token has, with a header that says for which experts; the receiver fans it out.
+// Results are summed where the experts are, so that one row comes back from each rank. No meeting of ranks and no host
+// wait: an operation is a send kernel and a receive kernel, and in between no block is held. Each block of a kernel
+// counts its operations and raises a flag of its own at every rank, behind what it has sent: no block waits for the
+// others of its grid. All ranks have as many blocks, so a receiver knows for how many flags to wait.
 //
-// Why memory can be used again. Operations of a kind are numbered from 1, and operation n uses set n % 2. Everything that
-// arrives carries n (headers, weights, flags), so nothing is ever cleared. A block of a receive that is through with set n tells
-// all peers (`done`), and send n + 2 waits for all blocks to have: it is the credit without which a slow receiver's rows would be
-// overwritten. The numbers live in device memory, so a captured graph can be replayed.
+// Why memory can be used again. Operations of a kind are numbered from 1, and operation n uses set n % 2. Everything
+// that arrives carries n (headers, weights, flags), so nothing is ever cleared. A block of a receive that is through
+// with set n tells all peers (`done`), and send n + 2 waits for all blocks to have: it is the credit without which a
+// slow receiver's rows would be overwritten. The numbers live in device memory, so a captured graph can be replayed.
 //
-// What is waited for, and why it comes. The receive of operation n waits for the sends of n; the send of n for the receives of n - 2
-// (credits); and what decides about a rank that is masked, for flags that another block has seen already. All these are kernels
-// that their ranks have queued before, so a wait ends whatever number of blocks of a grid runs at a time, if what holds a GPU for ever
-// is no later kernel. Within one kernel only a combine's return waits for other ranks, in the order of blocks (low_latency_combine.hpp).
-// Where ranks share a GPU, a waiting grid of one must leave room for those of all others: so no rank has more blocks than its share of
-// what the GPU holds at a time (agree_on_blocks).
+// What is waited for, and why it comes. The receive of operation n waits for the sends of n; the send of n for the
+// receives of n - 2 (credits); and what decides about a rank that is masked, for flags that another block has seen
+// already. All these are kernels that their ranks have queued before, so a wait ends whatever number of blocks of a
+// grid runs at a time, if what holds a GPU for ever is no later kernel. Within one kernel only a combine's return waits
+// for other ranks, in the order of blocks (low_latency_combine.hpp). Where ranks share a GPU, a waiting grid of one
+// must leave room for those of all others: so no rank has more blocks than its share of what the GPU holds at a time
+// (agree_on_blocks).
 #pragma once
 #include <causeway/view/spin.hpp>
 #include <causeway/moe/complaint.hpp>
@@ -71,7 +72,8 @@ CAUSEWAY_HOST_DEVICE constexpr LowLatencyPlaces low_latency_places(const LowLate
   return at;
 }
 
-/// A message's header: the operation and how many choices there are, then for each choice of the token the receiver's expert
+/// A message's header: the operation and how many choices there are, then for each choice of the token the receiver's
+/// expert
 /// (-1: none) and the row among those that it gets from this source.
 struct Header {
   static constexpr uint64_t kChoices = 64;
@@ -148,7 +150,8 @@ struct LowLatencyPlace {
 
 namespace detail {
 
-/// Waits until ready(), or until the rank is masked: then false. A rank that lets wait longer than the buffer allows is.
+/// Waits until ready(), or until the rank is masked: then false. A rank that lets wait longer than the buffer allows
+/// is.
 template <class Ready>
 CAUSEWAY_DEVICE bool wait_for_rank(const LowLatencyPlace& place, const char* name, int rank, const void* address,
                                    uint64_t expected, Ready ready) {
@@ -250,8 +253,8 @@ CAUSEWAY_DEVICE bool came(const LowLatencyPlace& place, int rank) {
   return machine::load_relaxed_sys(place.operation.outcome + rank) == kCame;
 }
 
-/// The end of a block's part of a send kernel: flags to all ranks, behind everything that the block has sent. All threads call it.
-/// complain() tells all ranks what is bad: one thread calls it then.
+/// The end of a block's part of a send kernel: flags to all ranks, behind everything that the block has sent. All
+/// threads call it. complain() tells all ranks what is bad: one thread calls it then.
 template <class Complain>
 CAUSEWAY_DEVICE void finish_send(const LowLatencyPlace& place, KernelGroup group, Kind kind, uint64_t n, bool bad,
                                  const Complain& complain) {
@@ -313,7 +316,8 @@ class Masks {
   uint32_t own_ = 0, bits_ = 0;
 };
 
-/// To which of at most 32 ranks a token goes, as bits. A token has at most 32 choices; a lane looks up those of its number.
+/// To which of at most 32 ranks a token goes, as bits. A token has at most 32 choices; a lane looks up those of its
+/// number.
 CAUSEWAY_DEVICE uint32_t ranks_of(Lanes lanes, const LowLatencyPlace& place, const int64_t* topk_idx, int topk) {
   uint32_t own = 0;
   for (int k = int(lanes.rank()); k < topk; k += int(lanes.size())) {
@@ -377,7 +381,8 @@ struct MaskKernel {
   }
 
  private:
-  /// A rank that is taken back gets the credits of the operations in which it was masked, else its sends would wait for them.
+  /// A rank that is taken back gets the credits of the operations in which it was masked, else its sends would wait for
+  /// them.
   CAUSEWAY_DEVICE void set(int r) const {
     if (value == 0 && place.masked(r)) {
       machine::fence_acq_rel_sys();

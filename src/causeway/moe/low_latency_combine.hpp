@@ -1,15 +1,15 @@
 // Low-latency combine: the return and the sum kernel (see low_latency.hpp).
 //
-// The weights are known at a token's owner alone, so the return kernel first pushes them to the experts' ranks: each in one
-// 8-byte store together with the operation's number, so that it needs no flag. There the rows of a token are summed, and one row
-// goes back.
+// The weights are known at a token's owner alone, so the return kernel first pushes them to the experts' ranks: each in
+// one 8-byte store together with the operation's number, so that it needs no flag. There the rows of a token are
+// summed, and one row goes back.
 //
-// Why its blocks need not all be on the GPU at a time, though they wait for blocks of other ranks' return kernels. Block b waits for
-// weights of blocks 0 to b alone, which push them before they wait for any (pusher_of: all ranks have as many blocks and deal the
-// messages alike). A GPU starts the blocks of a grid in the order of their numbers. Take the lowest number of a block that has not
-// ended on some rank: what it waits for comes from blocks that have ended, or from those of its own number. Such a one runs, or is the
-// next of its grid to start, with no block of the grid left to be in its way; so all of them push, and end. (What else may hold a GPU:
-// see low_latency.hpp.)
+// Why its blocks need not all be on the GPU at a time, though they wait for blocks of other ranks' return kernels.
+// Block b waits for weights of blocks 0 to b alone, which push them before they wait for any (pusher_of: all ranks have
+// as many blocks and deal the messages alike). A GPU starts the blocks of a grid in the order of their numbers. Take
+// the lowest number of a block that has not ended on some rank: what it waits for comes from blocks that have ended, or
+// from those of its own number. Such a one runs, or is the next of its grid to start, with no block of the grid left to
+// be in its way; so all of them push, and end. (What else may hold a GPU: see low_latency.hpp.)
 #pragma once
 #include <causeway/moe/low_latency_errors.hpp>
 
@@ -46,14 +46,14 @@ struct LowLatencyReturn {
     detail::tell_all(place, kCombine, complaint);
   }
 
-  /// The first of the blocks of an expert's rank that handle parts of the message of a token of the caller. (A unit is a worker's, and
-  /// a worker a block's, by the rest of its number.)
+  /// The first of the blocks of an expert's rank that handle parts of the message of a token of the caller. (A unit is
+  /// a worker's, and a worker a block's, by the rest of its number.)
   CAUSEWAY_DEVICE int pusher_of(const Parts& parts, int token) const {
     const int first = blocks.rest(parts.units(int(place.message(place.view().pe, token))));
     return first + parts.units(1) > blocks.value() ? 0 : first;
   }
-  /// The tokens whose weights the caller's block pushes: `begin` and every `step`-th after it, where parts are whole messages; else
-  /// (few messages) those for which pusher_of says so.
+  /// The tokens whose weights the caller's block pushes: `begin` and every `step`-th after it, where parts are whole
+  /// messages; else (few messages) those for which pusher_of says so.
   struct Pushed {
     int begin, step;
     bool ask;
@@ -64,8 +64,8 @@ struct LowLatencyReturn {
     return {blocks.rest(int(machine::block_in_grid()) + blocks.value() - offset), blocks.value(), false};
   }
 
-  /// A choice that is -1 by now counts nothing, but its expert's rank waits for a weight. False: one is another expert than at the
-  /// dispatch.
+  /// A choice that is -1 by now counts nothing, but its expert's rank waits for a weight. False: one is another expert
+  /// than at the dispatch.
   CAUSEWAY_DEVICE bool push_weights(KernelGroup group, const Parts& parts, const LowLatencyPlaces& places,
                                     uint64_t n) const {
     const Lanes lanes{};
@@ -154,8 +154,8 @@ struct LowLatencyReturn {
   }
 };
 
-/// The ranks' sums of a token, added in the order of ranks: of those that the operation has decided to have come, whatever the mask
-/// says by then.
+/// The ranks' sums of a token, added in the order of ranks: of those that the operation has decided to have come,
+/// whatever the mask says by then.
 struct LowLatencySum {
   LowLatencyPlace place;
   int tokens, topk, hidden;

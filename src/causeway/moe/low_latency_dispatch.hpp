@@ -52,7 +52,8 @@ struct LowLatencySend {
                                      place.message(place.view().pe, t) * places.header_bytes);
   }
 
-  /// Tells an expert's rank which of its rows each token that names it becomes: the first, the second, and so on; and how many.
+  /// Tells an expert's rank which of its rows each token that names it becomes: the first, the second, and so on; and
+  /// how many.
   CAUSEWAY_DEVICE void place_rows(Lanes lanes, int expert, uint64_t n) const {
     const int rank = place.map.rank_of(expert), own = place.map.local.rest(expert), choices = tokens * topk;
     const bool masked = place.masked(rank);
@@ -199,8 +200,8 @@ struct LowLatencyReceive {
     return place.begins + block * size_t(place.limits.experts);
   }
 
-  /// Where the rows of each source begin among those of each own expert: those of the ranks before it come first. -1: nothing is
-  /// taken from that source.
+  /// Where the rows of each source begin among those of each own expert: those of the ranks before it come first. -1:
+  /// nothing is taken from that source.
   CAUSEWAY_DEVICE void find_begins(KernelGroup group, const LowLatencyPlaces& places, uint64_t n) const {
     const int ranks = place.limits.ranks;
     const auto* counts = reinterpret_cast<const int32_t*>(place.set(n) + places.counts);
@@ -262,8 +263,8 @@ struct LowLatencyReceive {
     const auto scale_at = [&](int b) {
       return b < blocks.end ? machine::load_peer(reinterpret_cast<const float*>(from + hidden) + b) : 0.0f;
     };
-    // Where the row goes is looked up while it is on its way to the lanes; a lane does that for one choice (on the CPU machine for
-    // one after the other).
+    // Where the row goes is looked up while it is on its way to the lanes; a lane does that for one choice (on the CPU
+    // machine for one after the other).
     const float first_scale = scaling == Scaling::none ? 0.0f : scale_at(blocks.begin + own);
     Goal mine{};
     uint32_t chosen = 0;

@@ -1,4 +1,5 @@
-// How ranks with bad arguments tell the others, and how these tell their hosts, in low-latency mode (see complaint.hpp).
+// How ranks with bad arguments tell the others, and how these tell their hosts, in low-latency mode (see
+// complaint.hpp).
 #pragma once
 #include <causeway/moe/low_latency.hpp>
 
@@ -20,7 +21,8 @@ CAUSEWAY_DEVICE const char* complaint_of(const LowLatencyPlace& place, Kind kind
   return said && machine::load_peer(&complaint->operation) == n ? complaint->text.get() : nullptr;
 }
 
-/// Leaves a record of the first rank whose arguments were bad, unless the caller's own were (`told`): it has thrown. By one thread.
+/// Leaves a record of the first rank whose arguments were bad, unless the caller's own were (`told`): it has thrown. By
+/// one thread.
 CAUSEWAY_DEVICE_OUT_OF_LINE void report_bad(const LowLatencyPlace& place, Kind kind, uint64_t n, bool told) {
   for (int r = 0; !told && r < place.limits.ranks; ++r) {
     if (machine::load_relaxed_sys(place.operation.outcome + r) != kBad) continue;

@@ -1,5 +1,6 @@
-// High-throughput dispatch, second half, and combine: the rows. A token goes once to each rank that holds one of its experts,
-// straight to its final place; the way back is pulled by the token's owner, who sums in rank order, in float, and rounds once.
+// High-throughput dispatch, second half, and combine: the rows. A token goes once to each rank that holds one of its
+// experts, straight to its final place; the way back is pulled by the token's owner, who sums in rank order, in float,
+// and rounds once.
 #pragma once
 #include <causeway/moe/route.hpp>
 
@@ -93,7 +94,8 @@ struct SendKernel {
   }
 };
 
-/// What combine is to take from this rank, into symmetric memory. The rank's own tokens' rows it takes from where they are.
+/// What combine is to take from this rank, into symmetric memory. The rank's own tokens' rows it takes from where they
+/// are.
 struct HandOverKernel {
   Place place;
   Route route;

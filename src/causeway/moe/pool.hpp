@@ -24,8 +24,9 @@ class Pool {
     Piece(const Piece&) = delete;
     Piece& operator=(const Piece&) = delete;
 
-    /// What is queued on the stream so far uses the piece: it is not given out again before that is through. Work of a stream
-    /// that is ordered before the piece's next use need not be noted. A graph that is captured keeps nothing: its owner does.
+    /// What is queued on the stream so far uses the piece: it is not given out again before that is through. Work of a
+    /// stream that is ordered before the piece's next use need not be noted. A graph that is captured keeps nothing:
+    /// its owner does.
     void used_on(cudaStream_t stream) {
       cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
       if (cudaStreamIsCapturing(stream, &capturing) != cudaSuccess || capturing != cudaStreamCaptureStatusNone) return;

@@ -1,9 +1,10 @@
-// Send and receive, all_gather, all_to_all and barrier, between nodes too: small enough to be read in one sitting, and written
-// with nothing but the public interface (nvshmem.h, nvshmemx.h). What a mixture-of-experts buffer does, without its tuning.
+// Send and receive, all_gather, all_to_all and barrier, between nodes too: small enough to be read in one sitting, and
+// written with nothing but the public interface (nvshmem.h, nvshmemx.h). What a mixture-of-experts buffer does, without
+// its tuning.
 //
-// How it works. Every rank has a mailbox of `slots` slots for each rank that may send to it. Data travel in chunks that fit a
-// slot, and the chunks from one rank to another are numbered: 0, 1, 2, ... Chunk n uses slot n % slots, in that slot's round
-// n / slots. Each slot has two words that only grow:
+// How it works. Every rank has a mailbox of `slots` slots for each rank that may send to it. Data travel in chunks that
+// fit a slot, and the chunks from one rank to another are numbered: 0, 1, 2, ... Chunk n uses slot n % slots, in that
+// slot's round n / slots. Each slot has two words that only grow:
 //
 //   full   at the receiver, set by the sender: so many rounds have been put into the slot
 //   free   at the sender, set by the receiver: so many rounds have been taken out of it (the sender's credit)
@@ -12,9 +13,9 @@
 //   1. waits until free >= round                             3. waits until full >= round + 1
 //   2. puts data, then full = round + 1, in one put_signal   4. copies the data out, then sets free = round + 1
 //
-// Whoever sees `full` sees the data (put_signal), so 4 reads what 2 wrote. And 2 of the next round overwrites only what 4 has
-// read. Both sides count chunks for themselves, in device memory. So nothing is ever reset, the host waits for nothing, and a
-// CUDA graph that is replayed goes on counting where it was.
+// Whoever sees `full` sees the data (put_signal), so 4 reads what 2 wrote. And 2 of the next round overwrites only what
+// 4 has read. Both sides count chunks for themselves, in device memory. So nothing is ever reset, the host waits for
+// nothing, and a CUDA graph that is replayed goes on counting where it was.
 #pragma once
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
@@ -33,8 +34,8 @@ namespace causeway::moe {
 
 namespace primitives {
 
-/// One rank's mailboxes. Arrays are [rank at the other end][slot]; all but `sent` and `received` lie at the same place in the
-/// symmetric heap of every rank.
+/// One rank's mailboxes. Arrays are [rank at the other end][slot]; all but `sent` and `received` lie at the same place
+/// in the symmetric heap of every rank.
 struct Mailboxes {
   char* data;                 // slot_bytes a slot
   uint64_t *full, *free;      // as above
@@ -90,9 +91,9 @@ struct Transfer {
   __host__ __device__ size_t chunks(size_t slot_bytes) const { return rows * chunks_of_row(slot_bytes); }
 };
 
-/// Blocks (x, y): y is the peer; the blocks of a peer deal its chunks among themselves. A chunk is sent before one is received,
-/// so no two ranks wait for each other; and a chunk that is received may take the place of the one that was sent. (A template
-/// only so that several files of a program may include this header: kernels cannot be inline.)
+/// Blocks (x, y): y is the peer; the blocks of a peer deal its chunks among themselves. A chunk is sent before one is
+/// received, so no two ranks wait for each other; and a chunk that is received may take the place of the one that was
+/// sent. (A template only so that several files of a program may include this header: kernels cannot be inline.)
 template <class = void>
 __global__ void exchange(Mailboxes box, Transfer t) {
   const int peer = t.first + int(blockIdx.y) * t.step;
@@ -103,15 +104,16 @@ __global__ void exchange(Mailboxes box, Transfer t) {
     const char* from = t.from.at(blockIdx.y, row, offset);
     char* to = t.to.at(blockIdx.y, row, offset);
     size_t bytes = t.bytes - offset < box.slot_bytes ? t.bytes - offset : box.slot_bytes;
-    // What a rank sends itself may be in its place already. Other blocks may be reading it there, so it is not written: an
-    // empty chunk travels instead, which keeps the numbers.
+    // What a rank sends itself may be in its place already. Other blocks may be reading it there, so it is not written:
+    // an empty chunk travels instead, which keeps the numbers.
     if (peer == box.rank && from == to) bytes = 0;
     if (from) box.put(from, bytes, sent + i, peer);
     if (to) box.take(to, bytes, received + i, peer);
   }
 }
 
-/// After exchange, on the same stream: no block of exchange still reads the numbers. One thread a block, a block a peer.
+/// After exchange, on the same stream: no block of exchange still reads the numbers. One thread a block, a block a
+/// peer.
 template <class = void>
 __global__ void advance(Mailboxes box, Transfer t) {
   const int peer = t.first + int(blockIdx.x) * t.step;
@@ -121,21 +123,23 @@ __global__ void advance(Mailboxes box, Transfer t) {
 
 }  // namespace primitives
 
-/// The members of a team are the ranks, in the team's order. Every operation is queued on a stream, returns at once, and may be
-/// captured into a CUDA graph and replayed. x and out are any device memory, of any alignment; bytes may be 0. When the stream
-/// has come past an operation, x may be written and out be read.
+/// The members of a team are the ranks, in the team's order. Every operation is queued on a stream, returns at once,
+/// and may be captured into a CUDA graph and replayed. x and out are any device memory, of any alignment; bytes may be
+/// 0. When the stream has come past an operation, x may be written and out be read.
 ///
 /// Errors: std::invalid_argument, with the argument, its value and what is accepted, before anything is queued;
 /// std::runtime_error when memory or a launch fails. A rank that gets one has not taken part: others will wait for it.
 ///
-/// The kernels wait for other ranks, so those of one operation must be resident together: at most `slots` blocks for each rank
-/// that it talks to. Operations that may have to run at the same time need two streams (cudaStreamNonBlocking).
+/// The kernels wait for other ranks, so those of one operation must be resident together: at most `slots` blocks for
+/// each rank that it talks to. Operations that may have to run at the same time need two streams
+/// (cudaStreamNonBlocking).
 class Primitives {
  public:
-  /// Collective over the job, as all allocation of symmetric memory: every PE gives its own team (NVSHMEM_TEAM_INVALID: it is
-  /// in none, and may call no operation) and the same slot_bytes and slots. Messages of at most slot_bytes go in one piece;
-  /// there is no longest message. It is rounded up to a multiple of 16. `threads` is the size of the kernels' blocks. Takes
-  /// 2 * PEs of the job * slots * slot_bytes of symmetric memory. It throws on all PEs or on none.
+  /// Collective over the job, as all allocation of symmetric memory: every PE gives its own team (NVSHMEM_TEAM_INVALID:
+  /// it is in none, and may call no operation) and the same slot_bytes and slots. Messages of at most slot_bytes go in
+  /// one piece; there is no longest message. It is rounded up to a multiple of 16. `threads` is the size of the
+  /// kernels' blocks. Takes 2 * PEs of the job * slots * slot_bytes of symmetric memory. It throws on all PEs or on
+  /// none.
   Primitives(nvshmem_team_t team, size_t slot_bytes, int slots = 4, int threads = 128) {
     constexpr const char* kCall = "Primitives";
     if (nvshmem_n_pes() < 1) refuse(kCall, "the number of PEs", nvshmem_n_pes(), "nvshmem_init must come before");
@@ -184,10 +188,11 @@ class Primitives {
   [[nodiscard]] size_t slot_bytes() const { return messages_.slot_bytes; }
   [[nodiscard]] int slots() const { return messages_.slots; }
 
-  /// Sends `bytes` bytes at x to rank `to`, which may be the caller and must receive as many. The sends from one rank to
-  /// another are matched with its receives in order, and must be ordered among themselves (one stream). A send ends when its
-  /// data lie in slots: as many sends as there are slots, of at most slot_bytes each, go ahead of the receiver; more wait for
-  /// it. So ranks that first send each other long messages and then receive, on one stream, wait forever.
+  /// Sends `bytes` bytes at x to rank `to`, which may be the caller and must receive as many. The sends from one rank
+  /// to another are matched with its receives in order, and must be ordered among themselves (one stream). A send ends
+  /// when its data lie in slots: as many sends as there are slots, of at most slot_bytes each, go ahead of the
+  /// receiver; more wait for it. So ranks that first send each other long messages and then receive, on one stream,
+  /// wait forever.
   void send(const void* x, size_t bytes, int to, cudaStream_t stream) {
     check_rank("send", "to", to);
     check_pointer("send", "x", x, bytes);
@@ -201,8 +206,9 @@ class Primitives {
     run(messages_, {{}, as_rows(x, 0), 1, bytes, from, 1, 1}, stream);
   }
 
-  // ---- Collectives: all ranks call them in the same order with the same bytes and node_ranks, and order them among themselves
-  // (one stream). They do not meet the sends. They are no barriers: a rank may be past one that another has not begun.
+  // ---- Collectives: all ranks call them in the same order with the same bytes and node_ranks, and order them among
+  // themselves (one stream). They do not meet the sends. They are no barriers: a rank may be past one that another has
+  // not begun.
 
   /// x: [bytes]; out: [ranks, bytes], row r from rank r. In place: x is the caller's row of out.
   void all_gather(const void* x, void* out, size_t bytes, cudaStream_t stream) {
@@ -216,12 +222,14 @@ class Primitives {
     run(collectives_, {as_rows(x, bytes), as_rows(out, bytes), 1, bytes, 0, 1, ranks_}, stream);
   }
 
-  // ---- The same for nodes of node_ranks consecutive ranks each, in two hops: between nodes only ranks of the same position
-  // talk, the rest stays inside the nodes. So the network carries a row of all_gather once to each node instead of node_ranks
-  // times, and for all_to_all few long messages instead of many short ones. The results are those of the flat forms. What lies
-  // between the hops is in out, in its final place or in that of the row it is exchanged for. In place as the flat forms.
+  // ---- The same for nodes of node_ranks consecutive ranks each, in two hops: between nodes only ranks of the same
+  // position talk, the rest stays inside the nodes. So the network carries a row of all_gather once to each node
+  // instead of node_ranks times, and for all_to_all few long messages instead of many short ones. The results are those
+  // of the flat forms. What lies between the hops is in out, in its final place or in that of the row it is exchanged
+  // for. In place as the flat forms.
 
-  /// First the ranks of one position give each other their rows, one from each node. Then each gives those to its whole node.
+  /// First the ranks of one position give each other their rows, one from each node. Then each gives those to its whole
+  /// node.
   void internode_all_gather(const void* x, void* out, size_t bytes, int node_ranks, cudaStream_t stream) {
     const Nodes n = check_nodes("internode_all_gather", x, out, bytes, node_ranks);
     const size_t node_bytes = size_t(node_ranks) * bytes;  // so far apart lie the rows of one position
@@ -231,9 +239,9 @@ class Primitives {
     run(collectives_, {{mine, 0, node_bytes}, whole, size_t(n.nodes), bytes, n.first, 1, node_ranks}, stream);
   }
 
-  /// First each rank gives the rank of its position in every node all that is for that node. In out there is then, for each
-  /// node k and each position q of this node, what the rank of this position in node k has for q. Then each rank gives q these
-  /// rows, one from each node, and receives in the same places those that q has for it.
+  /// First each rank gives the rank of its position in every node all that is for that node. In out there is then, for
+  /// each node k and each position q of this node, what the rank of this position in node k has for q. Then each rank
+  /// gives q these rows, one from each node, and receives in the same places those that q has for it.
   void internode_all_to_all(const void* x, void* out, size_t bytes, int node_ranks, cudaStream_t stream) {
     const Nodes n = check_nodes("internode_all_to_all", x, out, bytes, node_ranks);
     const size_t node_bytes = size_t(node_ranks) * bytes;
@@ -273,8 +281,8 @@ class Primitives {
   }
 
   using Kernel = void (*)(primitives::Mailboxes, primitives::Transfer);
-  /// As kernel<<<grid, threads, 0, stream>>>(box, t), but answers for this launch only: cudaGetLastError would also give what
-  /// earlier calls of the program have left.
+  /// As kernel<<<grid, threads, 0, stream>>>(box, t), but answers for this launch only: cudaGetLastError would also
+  /// give what earlier calls of the program have left.
   static void launch(Kernel kernel, dim3 grid, unsigned threads, const primitives::Mailboxes& box,
                      const primitives::Transfer& t, cudaStream_t stream) {
     cudaLaunchConfig_t config{};
@@ -286,8 +294,8 @@ class Primitives {
 
   // ---- what is accepted
 
-  /// A PE that throws alone is waited for in the allocations. So all learn first whether one has a problem, and which sizes the
-  /// others have: the greatest, and by the complement the least.
+  /// A PE that throws alone is waited for in the allocations. So all learn first whether one has a problem, and which
+  /// sizes the others have: the greatest, and by the complement the least.
   void agree(const std::string& problem, uint64_t slot_bytes, uint64_t slots) {
     const int me = nvshmem_my_pe();
     uint64_t words[] = {problem.empty() ? 0 : uint64_t(me) + 1, slot_bytes, ~slot_bytes, slots, ~slots};

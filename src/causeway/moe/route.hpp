@@ -43,7 +43,8 @@ CAUSEWAY_HOST_DEVICE constexpr int32_t verdict_of(Ailment ailment, int rank) {
 CAUSEWAY_HOST_DEVICE constexpr Ailment ailment_of(int32_t verdict) { return Ailment(verdict >> kAilmentShift); }
 CAUSEWAY_HOST_DEVICE constexpr int rank_of(int32_t verdict) { return verdict & ((1 << kAilmentShift) - 1); }
 
-/// As misuse(), into a buffer's own record: from the job's, which any call looks at, one could take what is for the buffer's next.
+/// As misuse(), into a buffer's own record: from the job's, which any call looks at, one could take what is for the
+/// buffer's next.
 CAUSEWAY_DEVICE_OUT_OF_LINE void report(const DeviceWorld& world, FaultRecord* faults, const char* operation,
                                         const char* problem, long long first = 0, long long second = 0) {
   DeviceWorld apart = world;

@@ -1,10 +1,10 @@
-// Barrier and sync of a team (OpenSHMEM 1.5, sections 9.11.1-4): one trip. Every member writes its epoch into its own line
-// of everyone's inbox; a member is through when all lines of its inbox have reached the epoch.
+// Barrier and sync of a team (OpenSHMEM 1.5, sections 9.11.1-4): one trip. Every member writes its epoch into its own
+// line of everyone's inbox; a member is through when all lines of its inbox have reached the epoch.
 //
-// Why it is right: the group's sync puts every thread's earlier stores before the leader's fence, which is cumulative, so
-// the relaxed stores of the epoch that follow it carry all of them; the acquire loads of the waiting threads, followed by
-// the group's sync, show them to every thread of every member. A fast member may be one epoch ahead, never two, since it
-// needs this member's next epoch to go on; epochs only grow, so ">=" cannot miss one that was overtaken.
+// Why it is right: the group's sync puts every thread's earlier stores before the leader's fence, which is cumulative,
+// so the relaxed stores of the epoch that follow it carry all of them; the acquire loads of the waiting threads,
+// followed by the group's sync, show them to every thread of every member. A fast member may be one epoch ahead, never
+// two, since it needs this member's next epoch to go on; epochs only grow, so ">=" cannot miss one that was overtaken.
 #pragma once
 #include <causeway/machine/group.hpp>
 #include <causeway/order/order.hpp>
@@ -28,8 +28,8 @@ CAUSEWAY_DEVICE int member_of(const TeamView& team, int pe) {
   return apart / team.stride;  // (strides may be negative)
 }
 
-/// What a member knows of its own arguments: nothing was looked at, or they are good or bad. The members of one collective must
-/// all check them or all not.
+/// What a member knows of its own arguments: nothing was looked at, or they are good or bad. The members of one
+/// collective must all check them or all not.
 enum class Arguments { unchecked, good, bad };
 
 namespace detail {
@@ -88,9 +88,9 @@ CAUSEWAY_DEVICE void barrier(const DeviceWorld& world, const char* name, Group g
   detail::meet(world, name, group, team, detail::Completes::yes);
 }
 
-/// sync that also tells every member a value. exchanged() gives them until the caller's next meeting of the team: values
-/// of even and odd epochs have places of their own, a member can be one epoch ahead only, and the epoch's release covers
-/// the value that was stored before it.
+/// sync that also tells every member a value. exchanged() gives them until the caller's next meeting of the team:
+/// values of even and odd epochs have places of their own, a member can be one epoch ahead only, and the epoch's
+/// release covers the value that was stored before it.
 template <class Group>
 CAUSEWAY_DEVICE void exchange(const DeviceWorld& world, const char* name, Group group, const TeamView& team,
                               uint64_t value) {

@@ -1,9 +1,9 @@
-// One-sided data movement: p, g, put and get (OpenSHMEM 1.5, sections 9.5 and 9.6), on peers that are reached by load and
-// store. Sources and destinations of a blocking call may be used when it returns; a non-blocking one is complete after
-// quiet, but on these routes there is nothing left to wait for except visibility.
+// One-sided data movement: p, g, put and get (OpenSHMEM 1.5, sections 9.5 and 9.6), on peers that are reached by load
+// and store. Sources and destinations of a blocking call may be used when it returns; a non-blocking one is complete
+// after quiet, but on these routes there is nothing left to wait for except visibility.
 //
-// A group's call begins and ends with a sync of the group: what any of its threads wrote before the call is what is copied,
-// and a fence or signal by any of them after it covers the stores of all.
+// A group's call begins and ends with a sync of the group: what any of its threads wrote before the call is what is
+// copied, and a fence or signal by any of them after it covers the stores of all.
 #pragma once
 #include <causeway/machine/group.hpp>
 #include <causeway/view/operation.hpp>
@@ -11,7 +11,8 @@
 
 namespace causeway {
 
-/// One element to `dest` at `pe`: a single store. Delivered, in no order, by the next quiet, fence or barrier at the latest.
+/// One element to `dest` at `pe`: a single store. Delivered, in no order, by the next quiet, fence or barrier at the
+/// latest.
 template <class T>
 struct P {
   T* dest;

@@ -8,8 +8,8 @@
 
 namespace causeway {
 
-/// Element i goes from `from` + i * `from_stride` to `to` + i * `to_stride`, strides in elements, of any sign. All threads
-/// of the group call it with the same arguments. Does not sync the group.
+/// Element i goes from `from` + i * `from_stride` to `to` + i * `to_stride`, strides in elements, of any sign. All
+/// threads of the group call it with the same arguments. Does not sync the group.
 template <size_t Bytes, class Group>
 CAUSEWAY_DEVICE void copy_strided(Group group, Towards towards, void* to, const void* from, ptrdiff_t to_stride,
                                   ptrdiff_t from_stride, size_t elements) {
@@ -20,7 +20,8 @@ CAUSEWAY_DEVICE void copy_strided(Group group, Towards towards, void* to, const 
   }
 }
 
-/// Copies strided elements to `dest` at `pe`; all threads of the group call it, and it is synchronised first and last as in put.
+/// Copies strided elements to `dest` at `pe`; all threads of the group call it, and it is synchronised first and last
+/// as in put.
 template <size_t Bytes>
 struct Iput {
   void* dest;

@@ -30,8 +30,8 @@ struct PeState {
   std::string start_refused;               // why it must give up
   std::string last_error;                  // of the last failed call
   int errors_printed = 0;
-  // Reported by each thread that has. One entry for each of the ids, which the system uses again: a new thread may begin
-  // with what an ended one has counted, so counts are only compared with earlier ones of the same thread.
+  // Reported by each thread that has. One entry for each of the ids, which the system uses again: a new thread may
+  // begin with what an ended one has counted, so counts are only compared with earlier ones of the same thread.
   std::map<std::thread::id, uint64_t> errors;
   std::mutex error_mutex;    // of the three above
   std::string init_failure;  // why init failed, first cause; later calls repeat it

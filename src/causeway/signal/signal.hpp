@@ -35,8 +35,8 @@ struct SignalOp {
   }
 };
 
-/// Copies, then updates the signal word at the same PE: whoever sees the signal sees the data. The group's stores precede
-/// its sync, the sync precedes the leader's release, and a release is cumulative: one fence a group.
+/// Copies, then updates the signal word at the same PE: whoever sees the signal sees the data. The group's stores
+/// precede its sync, the sync precedes the leader's release, and a release is cumulative: one fence a group.
 struct PutSignal {
   Put put;
   SignalOp signal;
@@ -74,11 +74,11 @@ CAUSEWAY_HOST_DEVICE void check_variables(C& check, const T* variables, size_t c
 
 }  // namespace detail
 
-// What looks at own words has, for hosts that look at copies of them: `variables()`, how many (`count()`), whether it waits
-// (kWaits), look(found, holds), true when it has seen enough, and result(found, enough, seen).
+// What looks at own words has, for hosts that look at copies of them: `variables()`, how many (`count()`), whether it
+// waits (kWaits), look(found, holds), true when it has seen enough, and result(found, enough, seen).
 
-/// Waits until the caller's own `variable` compares so; everything that its writer released before is then visible. Gives the
-/// value seen.
+/// Waits until the caller's own `variable` compares so; everything that its writer released before is then visible.
+/// Gives the value seen.
 template <class T>
 struct WaitUntil {
   T* variable;

@@ -1,5 +1,5 @@
-// Waits and tests on many variables (OpenSHMEM 1.5, sections 9.9.2-7 and 9.9.9-14). Variables whose status is not 0 are left
-// out. What they are compared with: one value for all, or an element of a vector for each.
+// Waits and tests on many variables (OpenSHMEM 1.5, sections 9.9.2-7 and 9.9.9-14). Variables whose status is not 0 are
+// left out. What they are compared with: one value for all, or an element of a vector for each.
 #pragma once
 #include <causeway/signal/signal.hpp>
 
@@ -25,8 +25,8 @@ struct Each {
   CAUSEWAY_HOST_DEVICE const T* vector() const { return values; }
 };
 
-// How many are enough. look(op, found, holds, first) asks holds(i) of the variables that take part and is true when there are
-// enough; `found` begins as kNone and keeps what was found from look to look.
+// How many are enough. look(op, found, holds, first) asks holds(i) of the variables that take part and is true when
+// there are enough; `found` begins as kNone and keeps what was found from look to look.
 
 /// All of them, one after the other: what held once need not hold at the end (as in the specification).
 struct All {

@@ -1,5 +1,5 @@
-// Teams of any PEs, made by those alone (see teams.hpp): they meet in the memory of the PE that made the unique id, learn
-// who they are, and then gather as the members of a team would.
+// Teams of any PEs, made by those alone (see teams.hpp): they meet in the memory of the PE that made the unique id,
+// learn who they are, and then gather as the members of a team would.
 #include <causeway/base/error.hpp>
 #include <causeway/view/heap_view.hpp>
 #include <causeway/host/machine_host.hpp>

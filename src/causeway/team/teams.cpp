@@ -202,7 +202,8 @@ void Teams::destroy(int team) {
   if (!find(team) || team < kPredefinedTeams)
     fail(Status::invalid_value, "team is {}: must be one made by a split and not destroyed yet", team);
   machine_host::barrier(world_, "nvshmem_team_destroy", team, true);
-  // What is queued on streams still reads the record. (Not before the meeting: it may wait for what members do until then.)
+  // What is queued on streams still reads the record. (Not before the meeting: it may wait for what members do until
+  // then.)
   machine_host::synchronize_device();
   write_views(team, TeamView{}, TeamView{});
 }

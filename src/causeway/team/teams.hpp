@@ -1,7 +1,7 @@
 // The teams of one PE: their tables on the device, and who may take which slot.
 //
-// A team is a slot of the tables, the same one on all members. Whoever makes teams first compares what each was asked for
-// and which slots each has free, so that all of them come to the same answer, also when it is an error.
+// A team is a slot of the tables, the same one on all members. Whoever makes teams first compares what each was asked
+// for and which slots each has free, so that all of them come to the same answer, also when it is an error.
 #pragma once
 #include <causeway/heap/heap.hpp>
 #include <causeway/view/device_world.hpp>
@@ -30,7 +30,8 @@ class Teams {
   [[nodiscard]] const TeamConfig& config(int team) const { return slots_[size_t(team)].config; }
 
   // Collective over the parent. Give the new team's slot, -1 to PEs that are no members. Throw on all members of the
-  // parent, or on none. `wrong`: what is wrong with the caller's own arguments, which the others then learn; else empty.
+  // parent, or on none. `wrong`: what is wrong with the caller's own arguments, which the others then learn; else
+  // empty.
   int split_strided(int parent, int start, int stride, int size, const TeamConfig&, const std::string& wrong);
   TeamPair split_2d(int parent, int xrange, const TeamConfig& x, const TeamConfig& y, const std::string& wrong);
 
@@ -55,7 +56,8 @@ class Teams {
 
   Gather among_team(int team, const char* call);
   Gather among_members(const Members&, uint64_t id);
-  /// Compares arguments, of which this PE's are bad if `wrong` is not empty, and finds `wanted` slots that all have free.
+  /// Compares arguments, of which this PE's are bad if `wrong` is not empty, and finds `wanted` slots that all have
+  /// free.
   std::vector<int> agree(const Gather&, const Words& arguments, const std::string& wrong, int wanted);
   /// Epochs of former teams in these slots differ between PEs, and inboxes hold them: all go on from the highest.
   void continue_epochs(const Gather&, const std::vector<int>& slots);

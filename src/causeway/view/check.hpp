@@ -1,5 +1,6 @@
-// What operations check of their arguments: each rule once, for device code, which skips a wrong call and leaves a record, and for
-// hosts and streams, which throw. A `Side` says where heaps and teams are found and what a failure does.
+// What operations check of their arguments: each rule once, for device code, which skips a wrong call and leaves a
+// record, and for hosts and streams, which throw. A `Side` says where heaps and teams are found and what a failure
+// does.
 #pragma once
 #include <causeway/view/report_misuse.hpp>
 
@@ -22,8 +23,8 @@ struct DeviceSide {
   }
 };
 
-/// Rules say "argument problem", with numbers where the problem has "{}", addresses where it has "{x}" (machine/text.hpp). After
-/// the first failure the others say nothing.
+/// Rules say "argument problem", with numbers where the problem has "{}", addresses where it has "{x}"
+/// (machine/text.hpp). After the first failure the others say nothing.
 template <class Side>
 class Check {
  public:
@@ -44,8 +45,8 @@ class Check {
          static_cast<long long>(bytes), begin, begin + static_cast<long long>(mapped));
   }
 
-  /// A PE, and what is read or written there: a part of the heap, or, where it is the caller itself, any memory of its device,
-  /// since nothing is translated (programs count on it).
+  /// A PE, and what is read or written there: a part of the heap, or, where it is the caller itself, any memory of its
+  /// device, since nothing is translated (programs count on it).
   CAUSEWAY_CHECK void remote(const char* argument, const void* address, uint64_t bytes, int pe) {
     this->pe(pe);
     if (!good_) return;
@@ -75,7 +76,8 @@ class Check {
     local(argument, address);
   }
 
-  /// Every `stride`-th of `elements` elements of `size` bytes, from `address` on, lies in the caller's heap; strides of any sign.
+  /// Every `stride`-th of `elements` elements of `size` bytes, from `address` on, lies in the caller's heap; strides of
+  /// any sign.
   CAUSEWAY_CHECK void strided(const char* argument, const void* address, ptrdiff_t stride, size_t elements,
                               size_t size) {
     if (!ready() || elements == 0) return;

@@ -1,14 +1,14 @@
-// What a kernel sees of the job: a small record passed by value (our kernels) or held in each unit's constant (the C API).
-// It is filled once; whatever changes later (teams, mapped bytes) lies in tables behind it.
+// What a kernel sees of the job: a small record passed by value (our kernels) or held in each unit's constant (the C
+// API). It is filled once; whatever changes later (teams, mapped bytes) lies in tables behind it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 namespace causeway {
 
-/// A team as one of its PEs sees it, in one of its two channels: collectives that host threads run never share flags with
-/// those of kernels and streams, because a program may well split a team while a stream still reduces over its parent.
-/// Member i is world PE first + i * stride, or members[i] where the PEs are not evenly spaced.
+/// A team as one of its PEs sees it, in one of its two channels: collectives that host threads run never share flags
+/// with those of kernels and streams, because a program may well split a team while a stream still reduces over its
+/// parent. Member i is world PE first + i * stride, or members[i] where the PEs are not evenly spaced.
 struct TeamView {
   int32_t pe = -1;  // the caller's number in the team; -1: the slot is free or the caller no member
   int32_t pes = 0;
@@ -20,11 +20,11 @@ struct TeamView {
 
 constexpr int kInboxLineWords = 16;  // 128 bytes: flags of different PEs never share a line
 
-/// Where device code leaves what it cannot report itself: failed checks and waits past their limit (host memory). Behind
-/// that of the job lie `pes` words that the host sets when a PE goes: kPeLeft (it said goodbye) or kPeLost.
+/// Where device code leaves what it cannot report itself: failed checks and waits past their limit (host memory).
+/// Behind that of the job lie `pes` words that the host sets when a PE goes: kPeLeft (it said goodbye) or kPeLost.
 ///
-/// Faults are numbered. Fault n + 1 may be written when the host has read n (`read`), by whoever first makes n + 1 of n in `claims`:
-/// a word of device memory, since a GPU may have no atomics on the host's. Others go untold.
+/// Faults are numbered. Fault n + 1 may be written when the host has read n (`read`), by whoever first makes n + 1 of n
+/// in `claims`: a word of device memory, since a GPU may have no atomics on the host's. Others go untold.
 struct FaultRecord {
   uint32_t read = 0;           // by the host: number of the last fault that it has read
   uint32_t written = 0;        // by the device, last: number of the fault that the rest tells of

@@ -1,4 +1,5 @@
-// Who of the job has gone and is waited for in vain. The host writes it down where waiting code looks (World::note_departure).
+// Who of the job has gone and is waited for in vain. The host writes it down where waiting code looks
+// (World::note_departure).
 #pragma once
 #include <causeway/machine/machine.hpp>
 #include <causeway/view/device_world.hpp>

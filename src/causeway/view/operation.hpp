@@ -1,15 +1,16 @@
-// An operation is a value: a struct with its arguments. What it must have, for all surfaces to be made from it (api/on_group.hpp,
-// on_stream.hpp, on_host.hpp):
+// An operation is a value: a struct with its arguments. What it must have, for all surfaces to be made from it
+// (api/on_group.hpp, on_stream.hpp, on_host.hpp):
 //
-//   static constexpr Kind kKind           what it is (config/choose.hpp)
-//   using Result                          what its call gives, may be void
-//   check(Check&)                         what must be true of the arguments; of a collective: check(Check&, const TeamView&)
-//   run(world, name, group)               by the threads of a group; of a collective: run(world, name, group, team, arguments),
-//                                         false where the members disagree
+//   static constexpr Kind kKind    what it is (config/choose.hpp)
+//   using Result                   what its call gives, may be void
+//   check(Check&)                  what must be true of the arguments; of a collective: check(Check&, const TeamView&)
+//   run(world, name, group)        by the threads of a group; of a collective: run(world, name, group, team, arguments),
+//                                  false where the members disagree
 //
-// and where they apply: `int team` (of a collective); plan(world), the copy that does the same; kFences, whether a store on a stream
-// must come after what other engines have done; kCompletes, whether a host's call ends with what it has begun; kFailed, the result
-// of a call with bad arguments; Plain, the same operation on the type that it is compiled for (`long` and `long long` are one).
+// and where they apply: `int team` (of a collective); plan(world), the copy that does the same; kFences, whether a
+// store on a stream must come after what other engines have done; kCompletes, whether a host's call ends with what it
+// has begun; kFailed, the result of a call with bad arguments; Plain, the same operation on the type that it is
+// compiled for (`long` and `long long` are one).
 #pragma once
 #include <causeway/config/choose.hpp>
 #include <causeway/view/check.hpp>
@@ -68,7 +69,8 @@ struct Nbi : Op {
   static constexpr bool kCompletes = false;
 };
 
-/// A copy that does what an operation does: `count` elements of `bytes`, which lie `to_step` and `from_step` bytes apart.
+/// A copy that does what an operation does: `count` elements of `bytes`, which lie `to_step` and `from_step` bytes
+/// apart.
 struct CopyPlan {
   void* to;
   const void* from;

@@ -1,5 +1,5 @@
-// The types that operations are compiled for: integers by width, and by sign where it matters. So `long`, `long long` and int64_t
-// are one piece of code.
+// The types that operations are compiled for: integers by width, and by sign where it matters. So `long`, `long long`
+// and int64_t are one piece of code.
 #pragma once
 #include <causeway/base/word.hpp>
 

@@ -7,8 +7,9 @@
 
 namespace causeway {
 
-/// Says what is wrong with a call of `name` and leaves a record for the host: "argument problem", where the problem says the value
-/// and what is accepted, with the numbers where it has "{}" (or "{x}": an address): "pe", " is {}: must be 0 to {}".
+/// Says what is wrong with a call of `name` and leaves a record for the host: "argument problem", where the problem
+/// says the value and what is accepted, with the numbers where it has "{}" (or "{x}": an address): "pe", " is {}: must
+/// be 0 to {}".
 CAUSEWAY_DEVICE_OUT_OF_LINE void misuse(const DeviceWorld& world, const char* name, const char* argument,
                                         const char* problem, long long first = 0, long long second = 0,
                                         long long third = 0, long long fourth = 0) {

@@ -1,7 +1,7 @@
-// A translation unit's own copy of the device world, and how the library fills it: each unit registers, when the program
-// loads, a function that writes its copy. So device code needs no relocatable device code and no device library, and it
-// does not matter that every program and library may carry its own static CUDA runtime: the function is compiled into
-// the unit and talks to the unit's.
+// A translation unit's own copy of the device world, and how the library fills it: each unit registers, when the
+// program loads, a function that writes its copy. So device code needs no relocatable device code and no device
+// library, and it does not matter that every program and library may carry its own static CUDA runtime: the function is
+// compiled into the unit and talks to the unit's.
 #pragma once
 #include <causeway/view/heap_view.hpp>
 
@@ -36,8 +36,8 @@ inline int fill(const DeviceWorld* filled, CUstream_st*) {
   return 0;
 }
 #elif !defined(CAUSEWAY_HOST_ONLY)
-// With -rdc=true a second unit's static constant cannot be filled ("invalid argument"), while an inline one is merged and
-// can; without it each unit has its own, so static is right (both seen on an H200).
+// With -rdc=true a second unit's static constant cannot be filled ("invalid argument"), while an inline one is merged
+// and can; without it each unit has its own, so static is right (both seen on an H200).
 #if defined(__CUDACC_RDC__)
 inline __constant__ DeviceWorld device_world;
 #else

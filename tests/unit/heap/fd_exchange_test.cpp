@@ -36,8 +36,8 @@ std::multimap<int, int> all_pages(int pes) {
   return pages;
 }
 
-/// The names of all sockets of the descriptor exchange on this host, as any user reads them. (Connections have a line with
-/// their socket's name, too.)
+/// The names of all sockets of the descriptor exchange on this host, as any user reads them. (Connections have a line
+/// with their socket's name, too.)
 std::set<std::string> names_of_sockets() {
   std::set<std::string> names;
   std::ifstream sockets("/proc/net/unix");

@@ -1,4 +1,5 @@
-// The heap where memory is short. (What programs see of it is in the conformance programs memory and memory_realloc_register.)
+// The heap where memory is short. (What programs see of it is in the conformance programs memory and
+// memory_realloc_register.)
 #include "fd_harness.hpp"
 
 #include <causeway/host/cpu/memory.hpp>

@@ -24,7 +24,8 @@ std::map<Place, std::shared_ptr<Gathering>>& open_gatherings() {
   return open;
 }
 
-/// While it lives, the fiber uses the open gatherings. ThreadSanitizer takes fibers for threads: it is told their order.
+/// While it lives, the fiber uses the open gatherings. ThreadSanitizer takes fibers for threads: it is told their
+/// order.
 struct Turn {
   Turn() { cpu::sanitizer_acquire(&open_gatherings()); }
   ~Turn() { cpu::sanitizer_release(&open_gatherings()); }

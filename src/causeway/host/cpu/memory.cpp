@@ -150,8 +150,8 @@ class CpuMemory : public Memory {
   }
 
 #if defined(__SANITIZE_THREAD__)
-  // ThreadSanitizer knows neither fences nor what PEs tell each other over sockets: what PEs do to each other's heaps, where each has
-  // addresses of its own for them, it does not compare.
+  // ThreadSanitizer knows neither fences nor what PEs tell each other over sockets: what PEs do to each other's heaps,
+  // where each has addresses of its own for them, it does not compare.
   [[nodiscard]] bool serves_process() const override { return false; }
 #else
   [[nodiscard]] bool serves_process() const override { return true; }

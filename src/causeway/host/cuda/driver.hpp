@@ -1,4 +1,5 @@
-// The CUDA driver's functions, looked up when first needed: the library starts on a machine without a driver and says so.
+// The CUDA driver's functions, looked up when first needed: the library starts on a machine without a driver and says
+// so.
 #pragma once
 #include <cuda.h>
 #include <cuda_runtime_api.h>

@@ -42,8 +42,8 @@ struct Fiber : Thread, Coroutine {
   Fiber* next = nullptr;  // in the run queue
   char* stack = nullptr;
   FiberState state = FiberState::fresh;
-  // Where a completed warp meeting delivers: on the waiting thread's stack, because the meeting's place is used again at
-  // once, possibly by a group that this thread is not in. Null: it only meets.
+  // Where a completed warp meeting delivers: on the waiting thread's stack, because the meeting's place is used again
+  // at once, possibly by a group that this thread is not in. Null: it only meets.
   uint64_t* exchanged = nullptr;
   unsigned took_part = 0;
   const char* meets_at = "";  // the barrier it waits at
@@ -61,7 +61,8 @@ struct Warp {
   unsigned alive = 0;             // mask
   unsigned meeting_now = 0;       // meetings that some lanes have come to
   StoreBuffer* stores = nullptr;  // simulator only: stores a warp sync made visible inside the warp
-  // Threads of disjoint masks may meet at the same time (independent thread scheduling): up to 16 groups of two or more.
+  // Threads of disjoint masks may meet at the same time (independent thread scheduling): up to 16 groups of two or
+  // more.
   struct Meeting {
     unsigned mask = 0, arrived = 0;
     uint64_t values[32];
@@ -93,7 +94,8 @@ struct Block {
   StoreBuffer* stores = nullptr;  // simulator only: stores a block sync made visible inside the block
 
   void push(Fiber*);
-  /// The next fiber to run: a fresh one while there are any, so that a spinning thread cannot keep the rest from starting.
+  /// The next fiber to run: a fresh one while there are any, so that a spinning thread cannot keep the rest from
+  /// starting.
   Fiber* pop();
   /// Any of the runnable ones, by number (choice < runnable_count()).
   Fiber* pop_choice(unsigned choice);

@@ -17,7 +17,8 @@ std::atomic<unsigned> dumps{0};
 unsigned dumps_asked() { return dumps.load(std::memory_order_relaxed); }
 void ask_for_dump() { dumps.fetch_add(1, std::memory_order_relaxed); }
 
-// A call of its own, so that the C library's memcpy is not inlined into programs: it picks wide or streaming stores by the size.
+// A call of its own, so that the C library's memcpy is not inlined into programs: it picks wide or streaming stores by
+// the size.
 void copy_large(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
 
 }  // namespace causeway::machine

@@ -1,4 +1,5 @@
-// Switching between fibers of one OS thread: Boost fcontext, plus what AddressSanitizer and ThreadSanitizer must be told.
+// Switching between fibers of one OS thread: Boost fcontext, plus what AddressSanitizer and ThreadSanitizer must be
+// told.
 #pragma once
 #include <causeway/machine/cpu/thread.hpp>
 
@@ -46,7 +47,8 @@ inline void arrived(boost::context::detail::transfer_t from) {
 }
 
 #if CAUSEWAY_ASAN
-// Not instrumented: a last switch gives up the fake stack that AddressSanitizer would keep this function's variables on.
+// Not instrumented: a last switch gives up the fake stack that AddressSanitizer would keep this function's variables
+// on.
 #define CAUSEWAY_SWITCH __attribute__((no_sanitize_address))
 #else
 #define CAUSEWAY_SWITCH

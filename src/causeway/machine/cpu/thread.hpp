@@ -1,4 +1,5 @@
-// What device code sees of the CPU machine: the GPU thread it runs as (a fiber), and the calls that may switch to another.
+// What device code sees of the CPU machine: the GPU thread it runs as (a fiber), and the calls that may switch to
+// another.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -29,10 +30,11 @@ extern __thread int ticks_left __attribute__((tls_model("initial-exec")));
 /// True while the seeded simulator runs: stores to peers are buffered until a release.
 extern bool simulated;
 
-/// Lets other threads run: other fibers of the block, other blocks, then (sched_yield) other processes. On a host thread
-/// it gives the processor away.
+/// Lets other threads run: other fibers of the block, other blocks, then (sched_yield) other processes. On a host
+/// thread it gives the processor away.
 void yield();
-/// A host thread's turn of a spin: a processor pause, now and then sched_yield (always, if there are more PEs than cores).
+/// A host thread's turn of a spin: a processor pause, now and then sched_yield (always, if there are more PEs than
+/// cores).
 void pause_host();
 /// Polls between two sched_yields of pause_host.
 void set_host_polls_per_yield(unsigned polls);
@@ -53,7 +55,8 @@ enum class Vote { count, all, any };
 int sync_block_vote(int predicate, Vote vote);
 /// PTX bar.sync / bar.arrive with an id (0-15) and a thread count (0: all of the block).
 void sync_named(unsigned id, unsigned threads, bool wait);
-/// Threads of `mask` in this warp meet; gives everyone's value (unless `values` is null). Returns the lanes that took part.
+/// Threads of `mask` in this warp meet; gives everyone's value (unless `values` is null). Returns the lanes that took
+/// part.
 unsigned exchange_warp(unsigned mask, uint64_t value, uint64_t values[32]);
 void sync_warp(unsigned mask = 0xffffffffu);
 /// Lanes of this warp that have not returned.

@@ -136,8 +136,8 @@ void Worker::wait_at(const char* place) {
   fiber.state = FiberState::waiting;
   fiber.meets_at = place;
   Block& block = *fiber.home;
-  // A block may poll by meetings (while (!__all_sync(...))), and what it waits for be another block or task of this worker. One
-  // that computes looks the same, so it is left alone for long, and new blocks do not come without end.
+  // A block may poll by meetings (while (!__all_sync(...))), and what it waits for be another block or task of this
+  // worker. One that computes looks the same, so it is left alone for long, and new blocks do not come without end.
   const bool look_around = !simulated && has_waited_long(block, 1);
   if (look_around) block.spinning = blocks_.size() * block.threads < kThreadsOfPolling;
   go(fiber, simulated || look_around ? nullptr : block.pop(), false);

@@ -1,9 +1,10 @@
 // How a group copies on a GPU: whole elements, and the widest words there are.
 //
-// What lies at a multiple of its size, up to 8 bytes, is never seen half written: the destination is written in naturally
-// aligned words of 1, 2, 4, 8 and 16 bytes, none of which ends inside such an element. Between the first and the last
-// multiple of 16, words of 16 bytes are stored; where the source lies otherwise, each is put together from the two words of
-// the source that hold it. Loads come in batches before their stores, also the last ones, since a trip to memory is long.
+// What lies at a multiple of its size, up to 8 bytes, is never seen half written: the destination is written in
+// naturally aligned words of 1, 2, 4, 8 and 16 bytes, none of which ends inside such an element. Between the first and
+// the last multiple of 16, words of 16 bytes are stored; where the source lies otherwise, each is put together from the
+// two words of the source that hold it. Loads come in batches before their stores, also the last ones, since a trip to
+// memory is long.
 #pragma once
 #include <causeway/base/numbers.hpp>
 #include <causeway/machine/cuda/vocabulary.hpp>
@@ -26,7 +27,8 @@ CAUSEWAY_DEVICE Word load_word(const Word* from) {
   }
 }
 
-/// [0, words) dealt to the group in turn, eight loads of a thread before its first store; what is left goes in batches of four.
+/// [0, words) dealt to the group in turn, eight loads of a thread before its first store; what is left goes in batches
+/// of four.
 template <Towards Way, class Group>
 CAUSEWAY_DEVICE void copy_words(Group group, Word16* to, const Word16* from, size_t words) {
   const size_t step = opaque(group.size());
@@ -191,8 +193,8 @@ CAUSEWAY_DEVICE void copy_element_by_words(char* to, const char* from) {
 
 }  // namespace detail
 
-/// Copies between distinct places (or a place and itself), any alignment; all threads of the group call it with the same
-/// arguments. Does not sync the group.
+/// Copies between distinct places (or a place and itself), any alignment; all threads of the group call it with the
+/// same arguments. Does not sync the group.
 template <class Group>
 CAUSEWAY_DEVICE void copy(Group group, Towards towards, void* to, const void* from, size_t bytes) {
   char* dest = static_cast<char*>(to);

@@ -1,4 +1,5 @@
-// The CUDA machine: the only file with PTX or CUDA's device built-ins. A function's name is its contract, the asm its proof.
+// The CUDA machine: the only file with PTX or CUDA's device built-ins. A function's name is its contract, the asm its
+// proof.
 #pragma once
 #include <causeway/base/host_device.hpp>
 #include <causeway/base/numbers.hpp>
@@ -226,7 +227,8 @@ CAUSEWAY_DEVICE Word16 shifted(Word16 low, Word16 high, unsigned bytes) {
   return {__funnelshift_r(p, q, bits), __funnelshift_r(q, r, bits), __funnelshift_r(r, s, bits),
           __funnelshift_r(s, t, bits)};
 }
-/// The value, of which the compiler learns nothing: what is computed from it is not kept in registers through a caller's loop.
+/// The value, of which the compiler learns nothing: what is computed from it is not kept in registers through a
+/// caller's loop.
 CAUSEWAY_DEVICE unsigned opaque(unsigned value) {
   asm volatile("" : "+r"(value));
   return value;

@@ -22,8 +22,8 @@ namespace {
 
 using Main = int (*)(int, char**, char**);
 
-/// The PEs' copies of the program: the loader shares a file that it has loaded before, so each PE needs one of its own to
-/// have its own globals.
+/// The PEs' copies of the program: the loader shares a file that it has loaded before, so each PE needs one of its own
+/// to have its own globals.
 class Copies {
  public:
   Copies(std::string program, std::string folder) : program_(std::move(program)), folder_(std::move(folder)) {}
