@@ -15,12 +15,6 @@ using Stream = machine_host::Stream;
 
 namespace detail {
 
-#if defined(CAUSEWAY_CPU)
-constexpr bool kGpu = false;
-#else
-constexpr bool kGpu = true;
-#endif
-
 inline void enqueue(const CopyPlan& plan, Stream stream) {
   if (plan.count == 1 && plan.to_step == 0) return machine_host::copy_on_stream(plan.to, plan.from, plan.bytes, stream);
   machine_host::copy_strided_on_stream(plan.to, plan.to_step, plan.from, plan.from_step, plan.bytes, plan.count,
@@ -30,7 +24,7 @@ inline void enqueue(const CopyPlan& plan, Stream stream) {
 /// Of arguments that have been checked.
 template <Caller Who, class Op>
 typename Op::Result enqueue(const DeviceWorld& world, const Op& op, Stream stream) {
-  constexpr Plan plan = choose(Op::kKind, Facts{kGpu, Who});
+  constexpr Plan plan = choose(Op::kKind, Facts{machine::kGpu, Who});
   if constexpr (plan.way == Way::kernel) {
     launch_operation(world, op, plan, stream);
     return typename Op::Result();
@@ -48,7 +42,7 @@ typename Op::Result enqueue(const DeviceWorld& world, const Op& op, Stream strea
 
 template <Caller Who, class Op>
 void check_arguments(const HostView& view, const Op& op) {
-  const HostSide<choose(Op::kKind, Facts{kGpu, Who}).way == Way::kernel> side(view);
+  const HostSide<choose(Op::kKind, Facts{machine::kGpu, Who}).way == Way::kernel> side(view);
   Check<decltype(side)> check(side);
   op.check(check);
 }
@@ -68,7 +62,7 @@ int run_together(const char* name, const Op& op, Stream stream) {
     wrong = std::current_exception();
   }
   const int slot = (Who == Caller::host ? view.world.teams_max : 0) + op.team;
-  launch_collective(view.world, op, slot, wrong ? Arguments::bad : Arguments::good, choose(Op::kKind, Facts{kGpu, Who}),
+  launch_collective(view.world, op, slot, wrong ? Arguments::bad : Arguments::good, choose(Op::kKind, Facts{machine::kGpu, Who}),
                     stream);
   if (Who == Caller::host) machine_host::synchronize(stream);
   if (wrong) std::rethrow_exception(wrong);

@@ -21,6 +21,7 @@
 
 namespace causeway::machine {
 
+constexpr bool kGpu = false;
 /// Data paths check their arguments: this is the machine to find mistakes on.
 constexpr bool kChecks = true;
 /// A wait looks at the clock, and for requests to report, once in so many polls (of about a microsecond).

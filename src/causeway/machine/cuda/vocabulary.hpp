@@ -17,6 +17,7 @@
 
 namespace causeway::machine {
 
+constexpr bool kGpu = true;
 #if defined(CAUSEWAY_DEBUG) || defined(__CUDACC_DEBUG__)
 constexpr bool kChecks = true;
 #else
