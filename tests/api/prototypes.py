@@ -50,7 +50,7 @@ def types_of(params):
 
 
 def reference_names():
-    return {line.split("\t")[0] for line in (API / "reference_names.txt").read_text().splitlines()}
+    return {line.split("\t")[0] for line in (SOURCES / "causeway/api/reference_names.txt").read_text().splitlines()}
 
 
 def assertions(names):
