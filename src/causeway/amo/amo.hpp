@@ -3,7 +3,6 @@
 #pragma once
 #include <causeway/base/word.hpp>
 #include <causeway/view/operation.hpp>
-#include <causeway/view/plain_type.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -53,7 +52,6 @@ struct AtomicUpdate {
   static constexpr Kind kKind = Kind::update;
   static constexpr bool kFences = true;
   using Result = T;
-  using Plain = AtomicUpdate<Operation, ByWidth<T>>;
 
   template <class C>
   CAUSEWAY_HOST_DEVICE void check(C& check) const {
@@ -76,7 +74,6 @@ struct AtomicCompareSwap {
   static constexpr Kind kKind = Kind::update;
   static constexpr bool kFences = true;
   using Result = T;
-  using Plain = AtomicCompareSwap<ByWidth<T>>;
 
   template <class C>
   CAUSEWAY_HOST_DEVICE void check(C& check) const {
@@ -100,7 +97,6 @@ struct AtomicFetch {
   static constexpr Kind kKind = Kind::update;
   static constexpr bool kFences = false;
   using Result = T;
-  using Plain = AtomicFetch<ByWidth<T>>;
 
   template <class C>
   CAUSEWAY_HOST_DEVICE void check(C& check) const {
@@ -124,7 +120,6 @@ struct AtomicSet {
   static constexpr Kind kKind = Kind::update;
   static constexpr bool kFences = true;
   using Result = void;
-  using Plain = AtomicSet<ByWidth<T>>;
 
   template <class C>
   CAUSEWAY_HOST_DEVICE void check(C& check) const {
@@ -147,7 +142,6 @@ struct Into {
   static constexpr Kind kKind = Op::kKind;
   static constexpr bool kFences = Op::kFences;
   using Result = void;
-  using Plain = Into<typename Op::Plain>;
 
   template <class C>
   CAUSEWAY_HOST_DEVICE void check(C& check) const {

@@ -34,15 +34,31 @@ class Declaration(NamedTuple):
 
 
 def forms(op):
-    """(name part, element type, bytes of nelems, bytes of an element) of every type and size that carries the operation."""
-    for typename, (ctype, groups) in TYPES.items():
+    """(name part, element type, plain types, bytes of nelems, bytes of an element) of all types and sizes that carry the operation."""
+    for typename, (ctype, width, sign, groups) in TYPES.items():
         if set(op.group.split()) & set(groups.split()):
-            yield f"{typename}_" + op.name.replace("@", ""), ctype, f"::causeway::bytes_of(nelems, sizeof({ctype}))", f"sizeof({ctype})"
+            size = f"sizeof({ctype})"
+            yield f"{typename}_" + op.name.replace("@", ""), ctype, {"W": width, "S": sign}, f"::causeway::bytes_of(nelems, {size})", size
     if "n" in op.untyped:
         for bits in SIZES:
-            yield op.name.replace("@", str(bits)), "void", f"::causeway::bytes_of(nelems, {bits // 8})", str(bits // 8)
+            yield op.name.replace("@", str(bits)), "void", {}, f"::causeway::bytes_of(nelems, {bits // 8})", str(bits // 8)
     if "m" in op.untyped:
-        yield op.name.replace("@", "mem"), "void", "nelems", "1"
+        yield op.name.replace("@", "mem"), "void", {}, "nelems", "1"
+
+
+def as_plain(params, value, ctype, plain):
+    """`value` with W and S replaced, and arguments of the element's type as the plain one."""
+    letter = re.search(r"\b[WS]\b", value)
+    if not letter:
+        return value
+    into = plain[letter.group(0)]
+    value = re.sub(r"\b[WS]\b", into, value)
+    if into == ctype:
+        return value
+    for constant, pointer, name in re.findall(r"\b(const )?T(\*)? (\w+)", params):
+        cast = f"reinterpret_cast<{constant}{into}*>" if pointer else f"static_cast<{into}>"
+        value = re.sub(rf"\b{name}\b(?!<)", f"{cast}({name})", value)
+    return value
 
 
 def qualified(value):
@@ -90,10 +106,9 @@ def scoped(where, ret, base, prefix, params, value, doc, part):
 
 def declarations():
     for op in OPS:
-        for base, ctype, size, element in forms(op):
+        for base, ctype, plain, size, element in forms(op):
             params = re.sub(r"\bT\b", ctype, op.params)
-            value = op.value.replace("BYTES", size).replace("ELEMENT", element)
-            value = re.sub(r"\bT\b", ctype, value)
+            value = as_plain(op.params, op.value, ctype, plain).replace("BYTES", size).replace("ELEMENT", element)
             yield from scoped(op.where, re.sub(r"\bT\b", ctype, op.ret), base, "nvshmem_", params, value, op.doc, op.part)
     for function in FUNCTIONS:
         if function.where == "inline":
@@ -131,8 +146,8 @@ def render_header(prefix, all_declarations):
 def render_types():
     """The types by the groups of spec.py, for tests: X(name in the calls, C type)."""
     lines = ["// Generated from api/spec.py by api/gen.py. Do not edit.", "#pragma once"]
-    for group in sorted({g for _, groups in TYPES.values() for g in groups.split()}):
-        named = {name: f"X({name}, {ctype})" for name, (ctype, groups) in TYPES.items() if group in groups.split()}
+    for group in sorted({g for *_, groups in TYPES.values() for g in groups.split()}):
+        named = {name: f"X({name}, {ctype})" for name, (ctype, *_, groups) in TYPES.items() if group in groups.split()}
         macro = f"#define CAUSEWAY_TYPES_{group.upper()}"
         lines.append(f"{macro}(X) {' '.join(named.values())}")
         named.pop("ptrdiff", None)  # which the reference lacks in places

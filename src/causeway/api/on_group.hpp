@@ -34,34 +34,11 @@ CAUSEWAY_DEVICE const TeamView* find_team(const DeviceWorld& world, const char* 
 
 namespace detail {
 
-/// (Whole collectives are called: a call is nothing beside a trip to a peer.)
+/// (On a GPU whole collectives are called: a call is nothing beside a trip to a peer.)
 template <class Op, class Group>
 CAUSEWAY_DEVICE_LARGE bool run_large(Op op, const DeviceWorld& world, const char* name, Group group,
                                      const TeamView& team, Arguments arguments) {
   return op.run(world, name, group, team, arguments);
-}
-
-/// By all members. One with bad arguments enters all the same, so that nobody waits for it (coll/enter.hpp).
-template <class Group, class Op>
-CAUSEWAY_DEVICE int run_together(const char* name, Group group, const Op& op) {
-  const DeviceWorld& world = unit::world();
-  const TeamView* team = find_team(world, name, op.team);
-  if (!team) return NVSHMEMX_ERROR_INVALID_VALUE;
-  Arguments arguments = Arguments::unchecked;
-  if constexpr (machine::kChecks) {
-    const DeviceSide side{world, name};
-    Check<DeviceSide> check(side);
-    op.check(check, *team);
-    arguments = check.good() ? Arguments::good : Arguments::bad;
-  }
-  bool done;
-  if constexpr (Op::kKind == Kind::meeting) {
-    done = op.run(world, name, group, *team, arguments);
-  } else {
-    done = run_large(plain(op), world, name, group, *team, arguments);
-  }
-  if (done) return NVSHMEMX_SUCCESS;
-  return Op::kKind == Kind::meeting || any_lost(world) ? NVSHMEMX_ERROR_INTERNAL : NVSHMEMX_ERROR_INVALID_VALUE;
 }
 
 }  // namespace detail
@@ -69,17 +46,33 @@ CAUSEWAY_DEVICE int run_together(const char* name, Group group, const Op& op) {
 /// All threads of the group call it, with the same arguments. `name`: the public call, for reports.
 template <class Group, class Op>
 CAUSEWAY_DEVICE typename Op::Result on_group(const char* name, Group group, const Op& op) {
-  if constexpr (kMeets<Op>) {
-    return detail::run_together(name, group, op);
+  const DeviceWorld& world = unit::world();
+  if constexpr (kMeets<Op>) {  // one with bad arguments enters all the same, so that nobody waits for it (coll/enter.hpp)
+    const TeamView* team = find_team(world, name, op.team);
+    if (!team) return NVSHMEMX_ERROR_INVALID_VALUE;
+    Arguments arguments = Arguments::unchecked;
+    if constexpr (machine::kChecks) {
+      const DeviceSide side{world, name};
+      Check<DeviceSide> check(side);
+      op.check(check, *team);
+      arguments = check.good() ? Arguments::good : Arguments::bad;
+    }
+    bool done;
+    if constexpr (!machine::kGpu || Op::kKind == Kind::meeting) {
+      done = op.run(world, name, group, *team, arguments);
+    } else {
+      done = detail::run_large(op, world, name, group, *team, arguments);
+    }
+    if (done) return NVSHMEMX_SUCCESS;
+    return Op::kKind == Kind::meeting || any_lost(world) ? NVSHMEMX_ERROR_INTERNAL : NVSHMEMX_ERROR_INVALID_VALUE;
   } else {
-    const DeviceWorld& world = unit::world();
     if constexpr (machine::kChecks) {
       const DeviceSide side{world, name};
       Check<DeviceSide> check(side);
       op.check(check);
       if (!check.good()) return failed_result<Op>();
     }
-    return static_cast<typename Op::Result>(plain(op).run(world, name, group));
+    return op.run(world, name, group);
   }
 }
 

@@ -9,32 +9,34 @@ from typing import NamedTuple
 # Groups are the tables of the specification:
 #   r  data movement     w  wait and test        s  sum, product, minimum, maximum      b  and, or, xor over a team
 #   a  atomics           e  atomic set, fetch, swap         x  atomic and, or, xor       f  atomic add of floating point
+# Name: C type, what it is compiled as where only its width matters, the same where the sign does, groups. (So `long`, `long long`
+# and int64_t are one piece of code. Whether char has a sign is the platform's.)
 TYPES = {
-    "bfloat16":  ("__nv_bfloat16",      "r s"),
-    "half":      ("half",               "r s"),
-    "float":     ("float",              "r s e f"),
-    "double":    ("double",             "r s e f"),
-    "char":      ("char",               "r s"),
-    "schar":     ("signed char",        "r s"),
-    "short":     ("short",              "r w s"),
-    "int":       ("int",                "r w s a e"),
-    "long":      ("long",               "r w s a e"),
-    "longlong":  ("long long",          "r w s a e"),
-    "uchar":     ("unsigned char",      "r s b"),
-    "ushort":    ("unsigned short",     "r w s b"),
-    "uint":      ("unsigned int",       "r w s b a e x"),
-    "ulong":     ("unsigned long",      "r w s b a e x"),
-    "ulonglong": ("unsigned long long", "r w s b a e x"),
-    "int8":      ("int8_t",             "r s b"),
-    "int16":     ("int16_t",            "r s b"),
-    "int32":     ("int32_t",            "r w s b a e x"),
-    "int64":     ("int64_t",            "r w s b a e x"),
-    "uint8":     ("uint8_t",            "r s b"),
-    "uint16":    ("uint16_t",           "r s b"),
-    "uint32":    ("uint32_t",           "r w s b a e x"),
-    "uint64":    ("uint64_t",           "r w s b a e x"),
-    "size":      ("size_t",             "r w s b a e"),
-    "ptrdiff":   ("ptrdiff_t",          "r w s a e"),
+    "bfloat16":  ("__nv_bfloat16",      "__nv_bfloat16",  "__nv_bfloat16",  "r s"),
+    "half":      ("half",               "half",           "half",           "r s"),
+    "float":     ("float",              "float",          "float",          "r s e f"),
+    "double":    ("double",             "double",         "double",         "r s e f"),
+    "char":      ("char",               "uint8_t",        "char",           "r s"),
+    "schar":     ("signed char",        "uint8_t",        "int8_t",         "r s"),
+    "short":     ("short",              "uint16_t",       "int16_t",        "r w s"),
+    "int":       ("int",                "uint32_t",       "int32_t",        "r w s a e"),
+    "long":      ("long",               "uint64_t",       "int64_t",        "r w s a e"),
+    "longlong":  ("long long",          "uint64_t",       "int64_t",        "r w s a e"),
+    "uchar":     ("unsigned char",      "uint8_t",        "uint8_t",        "r s b"),
+    "ushort":    ("unsigned short",     "uint16_t",       "uint16_t",       "r w s b"),
+    "uint":      ("unsigned int",       "uint32_t",       "uint32_t",       "r w s b a e x"),
+    "ulong":     ("unsigned long",      "uint64_t",       "uint64_t",       "r w s b a e x"),
+    "ulonglong": ("unsigned long long", "uint64_t",       "uint64_t",       "r w s b a e x"),
+    "int8":      ("int8_t",             "uint8_t",        "int8_t",         "r s b"),
+    "int16":     ("int16_t",            "uint16_t",       "int16_t",        "r s b"),
+    "int32":     ("int32_t",            "uint32_t",       "int32_t",        "r w s b a e x"),
+    "int64":     ("int64_t",            "uint64_t",       "int64_t",        "r w s b a e x"),
+    "uint8":     ("uint8_t",            "uint8_t",        "uint8_t",        "r s b"),
+    "uint16":    ("uint16_t",           "uint16_t",       "uint16_t",       "r s b"),
+    "uint32":    ("uint32_t",           "uint32_t",       "uint32_t",       "r w s b a e x"),
+    "uint64":    ("uint64_t",           "uint64_t",       "uint64_t",       "r w s b a e x"),
+    "size":      ("size_t",             "uint64_t",       "uint64_t",       "r w s b a e"),
+    "ptrdiff":   ("ptrdiff_t",          "uint64_t",       "int64_t",        "r w s a e"),
 }
 SIZES = (8, 16, 32, 64, 128)
 
@@ -45,7 +47,8 @@ class Op(NamedTuple):
     group: str     # the types that carry it
     ret: str
     params: str    # T is the element type
-    value: str     # the operation (view/operation.hpp) with its arguments; BYTES is nelems in bytes, ELEMENT an element's size
+    value: str     # the operation (view/operation.hpp) with its arguments; W and S are the types that T is compiled as, by width
+                   # or with its sign; BYTES is nelems in bytes, ELEMENT an element's size
     where: str     # hd host and device | s on stream | g warp and block
     doc: str
     untyped: str = ""   # n: also by size, m: also by bytes
@@ -58,9 +61,9 @@ SIGNAL = "T* dest, const T* source, size_t nelems, uint64_t* sig_addr, uint64_t 
 TEAM = "nvshmem_team_t team, T* dest, const T* source, size_t nelems"
 
 OPS = [
-    Op("p", "r", "void", "T* dest, T value, int pe", "P<T>{dest, value, pe}", "hd s",
+    Op("p", "r", "void", "T* dest, T value, int pe", "P<W>{dest, value, pe}", "hd s",
        "Stores one element to dest at pe, in one store (1.5, 9.5.3). dest: symmetric. Delivered after quiet."),
-    Op("g", "r", "T", "const T* source, int pe", "G<T>{source, pe}", "hd s",
+    Op("g", "r", "T", "const T* source, int pe", "G<W>{source, pe}", "hd s",
        "Loads one element from source at pe, in one load (1.5, 9.5.6). source: symmetric."),
     Op("put@", "r", "void", MOVE, "Put{dest, source, BYTES, pe}", "hd s g",
        "Copies nelems elements to dest at pe (1.5, 9.5.1). dest: symmetric; source may be reused on return. "
@@ -89,21 +92,21 @@ ATOMIC = "One atomic operation on dest at pe, whoever else updates it; orders no
 FETCH = ATOMIC + ". Returns what was there before."
 NBI = ATOMIC + ". *fetch is what was there before, after quiet (1.5, 9.7.2)."
 OPS += [
-    Op("atomic_fetch", "e", "T", "const T* source, int pe", "AtomicFetch<T>{source, pe}", "hd",
+    Op("atomic_fetch", "e", "T", "const T* source, int pe", "AtomicFetch<W>{source, pe}", "hd",
        "Loads source at pe atomically (1.5, 9.7.1.1). source: symmetric.", part="sync"),
-    Op("atomic_fetch_nbi", "e", "void", "T* fetch, const T* source, int pe", "Into<AtomicFetch<T>>{fetch, {source, pe}}",
+    Op("atomic_fetch_nbi", "e", "void", "T* fetch, const T* source, int pe", "Into<AtomicFetch<W>>{fetch, {source, pe}}",
        "hd s", "Starts an atomic load of source at pe: *fetch has it after quiet (1.5, 9.7.2.1).", part="sync"),
-    Op("atomic_set", "e", "void", "T* dest, T value, int pe", "AtomicSet<T>{dest, value, pe}", "hd s",
+    Op("atomic_set", "e", "void", "T* dest, T value, int pe", "AtomicSet<W>{dest, value, pe}", "hd s",
        "Stores value atomically. " + ATOMIC + ".", part="sync"),
-    Op("atomic_compare_swap", "a", "T", "T* dest, T cond, T value, int pe", "AtomicCompareSwap<T>{dest, cond, value, pe}",
+    Op("atomic_compare_swap", "a", "T", "T* dest, T cond, T value, int pe", "AtomicCompareSwap<W>{dest, cond, value, pe}",
        "hd", "Stores value if dest is cond. " + FETCH, part="sync"),
     Op("atomic_compare_swap_nbi", "a", "void", "T* fetch, T* dest, T cond, T value, int pe",
-       "Into<AtomicCompareSwap<T>>{fetch, {dest, cond, value, pe}}", "hd s", "Stores value if dest is cond. " + NBI, part="sync"),
+       "Into<AtomicCompareSwap<W>>{fetch, {dest, cond, value, pe}}", "hd s", "Stores value if dest is cond. " + NBI, part="sync"),
 ]
 for verb, group, functor, what in (("swap", "e", "Swap", "Stores value"), ("add", "a f", "Add", "Adds value"),
                                    ("and", "x", "And", "Ands value into it"), ("or", "x", "Or", "Ors value into it"),
                                    ("xor", "x", "Xor", "Xors value into it")):
-    update = f"AtomicUpdate<Atomic{functor}, T>"
+    update = f"AtomicUpdate<Atomic{functor}, W>"
     if verb != "swap":
         OPS.append(Op(f"atomic_{verb}", group, "void", "T* dest, T value, int pe",
                       f"{update}{{dest, value, pe}}", "hd s", f"{what}. {ATOMIC}.", part="sync"))
@@ -112,27 +115,26 @@ for verb, group, functor, what in (("swap", "e", "Swap", "Stores value"), ("add"
                "hd", f"{what}. {FETCH}", part="sync"),
             Op(f"atomic_{fetching}_nbi", group, "void", "T* fetch, T* dest, T value, int pe",
                f"Into<{update}>{{fetch, {{dest, value, pe}}}}", "hd s", f"{what}. {NBI}", part="sync")]
-ADD_ONE = "{dest, static_cast<T>(1), pe}"
+ADD_ONE = "{dest, 1, pe}"
 OPS += [
-    Op("atomic_inc", "a", "void", "T* dest, int pe", f"AtomicUpdate<AtomicAdd, T>{ADD_ONE}", "hd s",
+    Op("atomic_inc", "a", "void", "T* dest, int pe", f"AtomicUpdate<AtomicAdd, W>{ADD_ONE}", "hd s",
        f"Adds 1. {ATOMIC}.", part="sync"),
-    Op("atomic_fetch_inc", "a", "T", "T* dest, int pe", f"AtomicUpdate<AtomicAdd, T>{ADD_ONE}", "hd",
+    Op("atomic_fetch_inc", "a", "T", "T* dest, int pe", f"AtomicUpdate<AtomicAdd, W>{ADD_ONE}", "hd",
        f"Adds 1. {FETCH}", part="sync"),
     Op("atomic_fetch_inc_nbi", "a", "void", "T* fetch, T* dest, int pe",
-       f"Into<AtomicUpdate<AtomicAdd, T>>{{fetch, {ADD_ONE}}}", "hd s", f"Adds 1. {NBI}", part="sync"),
+       f"Into<AtomicUpdate<AtomicAdd, W>>{{fetch, {ADD_ONE}}}", "hd s", f"Adds 1. {NBI}", part="sync"),
 ]
 
 # ---- waits and tests
 OPS += [
-    Op("wait_until", "w", "void", "T* ivar, int cmp, T value", "WaitUntil<T>{ivar, cmp, value}", "hd s",
+    Op("wait_until", "w", "void", "T* ivar, int cmp, T value", "WaitUntil<S>{ivar, cmp, value}", "hd s",
        "Waits until the caller's *ivar compares so with value (1.5, 9.9.1); what its writer released is then visible.",
        part="sync"),
-    Op("test", "w", "int", "T* ivar, int cmp, T value", "Test<T>{ivar, cmp, value}", "hd",
+    Op("test", "w", "int", "T* ivar, int cmp, T value", "Test<S>{ivar, cmp, value}", "hd",
        "1 if the caller's *ivar compares so with value, else 0 (1.5, 9.9.8).", part="sync"),
 ]
 for vector, value, each in (("", "T value", "value"), ("_vector", "T* values", "its element of values")):
     them = f"the nelems ivars, those with a status other than 0 left out (status may be null), compare so with {each}"
-    argument = value.split()[-1]
     for verb, ret, extra, doc, where in (
             ("wait_until_all", "void", "", f"Waits until all of {them} (1.5, 9.9.2).", "hd s"),
             ("wait_until_any", "size_t", "", f"Waits until one of {them}, and returns its number; SIZE_MAX at once if none "
@@ -144,10 +146,10 @@ for vector, value, each in (("", "T value", "value"), ("_vector", "T* values", "
             ("test_some", "size_t", "size_t* indices, ", f"The numbers of {them} to indices; how many (1.5, 9.9.11).",
              "hd")):
         indices = "indices" if extra else "nullptr"
-        values = "Each<T>" if vector else "Same<T>"
-        many = f"Many<{verb.split('_')[-1].title()}, {values}, T, {str(verb.startswith('wait')).lower()}>"
+        compared = "0, values" if vector else "value, nullptr"
+        many = f"Many<{verb.split('_')[-1].title()}, S, {str(verb.startswith('wait')).lower()}>"
         OPS.append(Op(verb + vector, "w", ret, f"T* ivars, size_t nelems, {extra}const int* status, int cmp, {value}",
-                      f"{many}{{ivars, nelems, {indices}, status, cmp, {{{argument}}}}}", where, doc, part="sync"))
+                      f"{many}{{ivars, nelems, {indices}, status, cmp, {compared}}}", where, doc, part="sync"))
 
 # ---- collectives
 OPS += [
@@ -171,17 +173,18 @@ REDUCED = ("element by element into every dest: the same bits everywhere (1.5, 9
 for operator, group, functor, what in (("sum", "s", "Sum", "Adds"), ("prod", "s", "Prod", "Multiplies"),
                                        ("min", "s", "Min", "Takes the least of"), ("max", "s", "Max", "Takes the greatest of"),
                                        ("and", "b", "And", "Ands"), ("or", "b", "Or", "Ors"), ("xor", "b", "Xor", "Xors")):
+    plain = "S" if functor in ("Min", "Max") else "W"
     OPS += [
-        Op(f"{operator}_reduce", group, "int", TEAM, f"Reduce<{functor}, T>{{team, dest, source, nelems}}", "hd s g",
+        Op(f"{operator}_reduce", group, "int", TEAM, f"Reduce<{functor}, {plain}>{{team, dest, source, nelems}}", "hd s g",
            f"{what} the members' sources {REDUCED}", part="reduce"),
-        Op(f"{operator}_reducescatter", group, "int", TEAM, f"Reducescatter<{functor}, T>{{team, dest, source, nelems}}", "hd s g",
+        Op(f"{operator}_reducescatter", group, "int", TEAM, f"Reducescatter<{functor}, {plain}>{{team, dest, source, nelems}}", "hd s g",
            f"{what} the members' sources of nelems elements a member; member k gets part k in its dest. In place all of "
            "source is overwritten.", part="reduce"),
     ]
 OPS += [
-    Op("sum_inscan", "s", "int", TEAM, "SumScan<T, true>{team, dest, source, nelems}", "hd s g",
+    Op("sum_inscan", "s", "int", TEAM, "SumScan<W, true>{team, dest, source, nelems}", "hd s g",
        "Adds the sources of the members up to the caller, element by element (1.6, 9.11.10).", part="reduce"),
-    Op("sum_exscan", "s", "int", TEAM, "SumScan<T, false>{team, dest, source, nelems}", "hd s g",
+    Op("sum_exscan", "s", "int", TEAM, "SumScan<W, false>{team, dest, source, nelems}", "hd s g",
        "Adds the sources of the members before the caller, element by element; 0 for the first (1.6, 9.11.11).",
        part="reduce"),
 ]

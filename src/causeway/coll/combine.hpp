@@ -4,7 +4,6 @@
 #include <cuda_fp16.h>
 
 #include <causeway/order/barrier.hpp>
-#include <causeway/view/plain_type.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -75,11 +74,6 @@ struct MaxLoc {
     return a.x < b.x || (a.x == b.x && b.y < a.y) ? b : a;
   }
 };
-
-/// The type a reduction is compiled for: the sign matters to comparisons only.
-template <class Operation, class T>
-using Canonical = typename std::conditional<std::is_same<Operation, Min>::value || std::is_same<Operation, Max>::value,
-                                            ByWidthAndSign<T>, ByWidth<T>>::type;
 
 /// How values of a type are combined: half and bfloat16 in float.
 template <class T>

@@ -20,7 +20,6 @@ struct Reduce {
   static constexpr Kind kKind = Kind::reduce;
   static constexpr const char* kName = "reduce";
   using Result = int;
-  using Plain = Reduce<Operation, Canonical<Operation, T>>;
 
   template <class C>
   CAUSEWAY_HOST_DEVICE void check(C& check, const TeamView&) const {
@@ -60,7 +59,6 @@ struct Reducescatter {
   static constexpr Kind kKind = Kind::reducescatter;
   static constexpr const char* kName = "reducescatter";
   using Result = int;
-  using Plain = Reducescatter<Operation, Canonical<Operation, T>>;
 
   template <class C>
   CAUSEWAY_HOST_DEVICE void check(C& check, const TeamView& view) const {
@@ -103,7 +101,6 @@ struct SumScan {
   static constexpr Kind kKind = Kind::scan;
   static constexpr const char* kName = "scan";
   using Result = int;
-  using Plain = SumScan<Canonical<Sum, T>, Inclusive>;
 
   template <class C>
   CAUSEWAY_HOST_DEVICE void check(C& check, const TeamView&) const {

@@ -47,12 +47,12 @@ struct CollectiveKernel {
 /// Launches what choose() has a kernel for.
 template <class Op>
 void launch_operation(const DeviceWorld& world, const Op& op, const Plan& plan, machine::StreamHandle stream) {
-  machine::launch(OperationKernel<Plain<Op>>{world, plain(op)}, plan.blocks, plan.threads, stream);
+  machine::launch(OperationKernel<Op>{world, op}, plan.blocks, plan.threads, stream);
 }
 template <class Op>
 void launch_collective(const DeviceWorld& world, const Op& op, int slot, Arguments arguments, const Plan& plan,
                        machine::StreamHandle stream) {
-  machine::launch(CollectiveKernel<Plain<Op>>{world, slot, plain(op), arguments}, plan.blocks, plan.threads, stream);
+  machine::launch(CollectiveKernel<Op>{world, slot, op, arguments}, plan.blocks, plan.threads, stream);
 }
 
 }  // namespace causeway

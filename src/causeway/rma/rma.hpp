@@ -7,7 +7,6 @@
 #pragma once
 #include <causeway/machine/group.hpp>
 #include <causeway/view/operation.hpp>
-#include <causeway/view/plain_type.hpp>
 
 namespace causeway {
 
@@ -22,7 +21,6 @@ struct P {
   static constexpr Kind kKind = Kind::store;
   static constexpr bool kFences = true;
   using Result = void;
-  using Plain = P<ByWidth<T>>;
 
   template <class C>
   CAUSEWAY_HOST_DEVICE void check(C& check) const {

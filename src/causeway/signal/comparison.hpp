@@ -26,6 +26,14 @@ CAUSEWAY_HOST_DEVICE bool compare(T seen, int comparison, T value) {
   }
 }
 
+/// A comparison with a value.
+template <class T>
+struct Compared {
+  int comparison;
+  T value;
+  CAUSEWAY_HOST_DEVICE bool operator()(T seen) const { return compare(seen, comparison, value); }
+};
+
 CAUSEWAY_HOST_DEVICE const char* comparison_name(int comparison) {
   switch (comparison) {
     case cmp_eq:

@@ -89,7 +89,6 @@ struct WaitUntil {
   static constexpr bool kWaits = true;
   static constexpr const char* kName = "wait_until on a stream";
   using Result = T;
-  using Plain = WaitUntil<ByWidthAndSign<T>>;
 
   template <class C>
   CAUSEWAY_HOST_DEVICE void check(C& check) const {
@@ -102,7 +101,7 @@ struct WaitUntil {
       return WaitInfo{name, -1, variable, static_cast<uint64_t>(value), comparison_name(comparison)};
     };
     spin_until(world, describe, [&](uint64_t& seen, bool hurried) {
-      const bool there = arrived(variable, last, hurried, [&](T now) { return compare(now, comparison, value); });
+      const bool there = arrived(variable, last, hurried, Compared<T>{comparison, value});
       seen = static_cast<uint64_t>(last);
       return there;
     });
@@ -128,7 +127,6 @@ struct Test {
   static constexpr Kind kKind = Kind::wait;
   static constexpr bool kWaits = false;
   using Result = bool;
-  using Plain = Test<ByWidthAndSign<T>>;
 
   template <class C>
   CAUSEWAY_HOST_DEVICE void check(C& check) const {
@@ -137,7 +135,7 @@ struct Test {
   template <class Group>
   CAUSEWAY_DEVICE bool run(const DeviceWorld&, const char*, Group) const {
     T seen{};
-    const bool holds = arrived(variable, seen, false, [&](T now) { return compare(now, comparison, value); });
+    const bool holds = arrived(variable, seen, false, Compared<T>{comparison, value});
     if (!holds) machine::pause();  // callers loop around it
     return holds;
   }

@@ -10,21 +10,6 @@ namespace causeway {
 
 constexpr size_t kNoneOfThem = ~size_t{0};  // SIZE_MAX, as the specification has it
 
-template <class T>
-struct Same {
-  T value;
-  using Plain = Same<ByWidthAndSign<T>>;
-  CAUSEWAY_HOST_DEVICE T operator()(size_t) const { return value; }
-  CAUSEWAY_HOST_DEVICE const T* vector() const { return nullptr; }
-};
-template <class T>
-struct Each {
-  const T* values;
-  using Plain = Each<ByWidthAndSign<T>>;
-  CAUSEWAY_HOST_DEVICE T operator()(size_t i) const { return values[i]; }
-  CAUSEWAY_HOST_DEVICE const T* vector() const { return values; }
-};
-
 // How many are enough. look(op, found, holds, first) asks holds(i) of the variables that take part and is true when
 // there are enough; `found` begins as kNone and keeps what was found from look to look.
 
@@ -74,27 +59,27 @@ struct Some {
 };
 
 /// A wait, or (`Waits` false) a test. Where nobody takes part it ends at once, with Enough::kNone.
-template <class Enough, class Value, class T, bool Waits>
+template <class Enough, class T, bool Waits>
 struct Many {
   T* ivars;
   size_t many;
   size_t* indices;  // of Some
   const int* status;
   int comparison;
-  Value value;
+  T value;          // for all
+  const T* values;  // or one for each
 
   static constexpr Kind kKind = Kind::wait;
   static constexpr bool kWaits = Waits;
   static constexpr const char* kName = "a wait on a stream";
   using Result = typename Enough::Result;
   static constexpr Result kFailed = Result(Enough::kNone);
-  using Plain = Many<Enough, typename Value::Plain, ByWidthAndSign<T>, Waits>;
 
   template <class C>
   CAUSEWAY_HOST_DEVICE void check(C& check) const {
     detail::check_variables(check, ivars, many, comparison);
     check.local("status", status);
-    check.local("values", value.vector());
+    check.local("values", values);
   }
   template <class Group>
   CAUSEWAY_DEVICE Result run(const DeviceWorld& world, const char* name, Group) const {
@@ -102,7 +87,7 @@ struct Many {
     const auto look = [&](bool hurried) {
       const auto holds = [&](size_t i) {
         T seen{};
-        return arrived(ivars + i, seen, hurried, [&](T now) { return compare(now, comparison, value(i)); });
+        return arrived(ivars + i, seen, hurried, Compared<T>{comparison, value_of(i)});
       };
       return Enough::look(*this, found, holds, many > 0 ? machine::varying() % many : 0);
     };
@@ -113,7 +98,7 @@ struct Many {
     } else {
       if (nobody_takes_part()) return Enough::result(Enough::kNone, true);
       const auto describe = [&] {
-        return WaitInfo{name, -1, ivars + at_fault(found), static_cast<uint64_t>(value(at_fault(found))),
+        return WaitInfo{name, -1, ivars + at_fault(found), static_cast<uint64_t>(value_of(at_fault(found))),
                         comparison_name(comparison)};
       };
       const bool enough = spin_until(world, describe, [&](uint64_t& seen, bool hurried) {
@@ -126,13 +111,13 @@ struct Many {
   }
   [[nodiscard]] T* variables() const { return ivars; }
   [[nodiscard]] size_t count() const { return nobody_takes_part() ? 0 : many; }
-  [[nodiscard]] T value_of(size_t i) const { return value(i); }
   template <class Holds>
   bool look(size_t& found, Holds holds) const {
     return Enough::look(*this, found, holds, many > 0 ? turn() % many : 0);
   }
   Result result(size_t found, bool enough, const T*) const { return Enough::result(found, enough); }
 
+  CAUSEWAY_HOST_DEVICE T value_of(size_t i) const { return values ? values[i] : value; }
   CAUSEWAY_HOST_DEVICE bool takes_part(size_t i) const { return !status || status[i] == 0; }
   CAUSEWAY_HOST_DEVICE bool nobody_takes_part() const {
     for (size_t i = 0; i < many; ++i)

@@ -9,8 +9,7 @@
 //
 // and where they apply: `int team` (of a collective); plan(world), the copy that does the same; kFences, whether a
 // store on a stream must come after what other engines have done; kCompletes, whether a host's call ends with what it
-// has begun; kFailed, the result of a call with bad arguments; Plain, the same operation on the type that it is
-// compiled for (`long` and `long long` are one).
+// has begun; kFailed, the result of a call with bad arguments; kName, for reports of waits on a stream.
 #pragma once
 #include <causeway/config/choose.hpp>
 #include <causeway/view/check.hpp>
@@ -23,15 +22,6 @@ namespace causeway {
 namespace detail {
 
 template <class Op, class = void>
-struct PlainOf {
-  using type = Op;
-};
-template <class Op>
-struct PlainOf<Op, std::void_t<typename Op::Plain>> {
-  using type = typename Op::Plain;
-};
-
-template <class Op, class = void>
 constexpr bool kHasFailed = false;
 template <class Op>
 constexpr bool kHasFailed<Op, std::void_t<decltype(Op::kFailed)>> = true;
@@ -41,17 +31,6 @@ constexpr bool kHasFailed<Op, std::void_t<decltype(Op::kFailed)>> = true;
 /// Is it called by all members of a team?
 template <class Op>
 constexpr bool kMeets = meets(Op::kKind);
-
-template <class Op>
-using Plain = typename detail::PlainOf<Op>::type;
-
-template <class Op>
-CAUSEWAY_HOST_DEVICE Plain<Op> plain(const Op& op) {
-  static_assert(sizeof(Plain<Op>) == sizeof(Op), "the same members, of the same sizes");
-  Plain<Op> same;
-  __builtin_memcpy(static_cast<void*>(&same), static_cast<const void*>(&op), sizeof same);
-  return same;
-}
 
 /// The result of a call with bad arguments.
 template <class Op>
