@@ -147,22 +147,21 @@ CAUSEWAY_DEVICE Pack<T, N> combine_members(const DeviceWorld& world, const TeamV
   return running.result();
 }
 
-template <int N>
-struct PackSize {
-  static constexpr int value = N;
-};
-
-/// Calls body(PackSize, first element) for all of [0, count), dealt to the group; `shares` parts, of which this is
-/// `share`.
-template <class T, class Group, class Body>
-CAUSEWAY_DEVICE void for_packs(Group group, size_t count, bool aligned, size_t share, size_t shares, Body body) {
+/// Calls op.pack<elements>(world, view, first element) for all of op.count, dealt to the group; `shares` parts, of which
+/// this is `share`.
+template <class Group, class Op>
+CAUSEWAY_DEVICE void for_packs(Group group, bool aligned, size_t share, size_t shares, const DeviceWorld& world,
+                               const TeamView& view, const Op& op) {
+  using T = typename Op::Element;
   constexpr int N = kPackElements<T>;
-  const size_t packs = aligned ? count / N : 0, packed = packs * N, rest = count - packed;
+  const size_t packs = aligned ? op.count / N : 0, packed = packs * N, rest = op.count - packed;
   const size_t packs_end = packs * (share + 1) / shares;
-  for (size_t i = packs * share / shares + group.rank(); i < packs_end; i += group.size()) body(PackSize<N>{}, i * N);
+  for (size_t i = packs * share / shares + group.rank(); i < packs_end; i += group.size())
+    op.template pack<N>(world, view, i * N);
   if constexpr (sizeof(T) < 16) {  // (what has 16 bytes is aligned)
     const size_t end = packed + rest * (share + 1) / shares;
-    for (size_t i = packed + rest * share / shares + group.rank(); i < end; i += group.size()) body(PackSize<1>{}, i);
+    for (size_t i = packed + rest * share / shares + group.rank(); i < end; i += group.size())
+      op.template pack<1>(world, view, i);
   }
 }
 

@@ -20,6 +20,7 @@ struct Reduce {
   static constexpr Kind kKind = Kind::reduce;
   static constexpr const char* kName = "reduce";
   using Result = int;
+  using Element = T;
 
   template <class C>
   CAUSEWAY_HOST_DEVICE void check(C& check, const TeamView&) const {
@@ -32,17 +33,17 @@ struct Reduce {
                            Arguments arguments) const {
     if (!enter(world, name, group, view, {kKind, dest, source, count * sizeof(T), Operation::number, arguments}))
       return false;
-    detail::for_packs<T>(group, count, detail::aligned16(dest, source), size_t(view.pe), size_t(view.pes),
-                         [&](auto size, size_t i) {
-                           constexpr int N = decltype(size)::value;
-                           const auto result = detail::combine_members<Operation, N>(world, view, source + i);
-                           for (int k = 1; k <= view.pes; ++k) {
-                             const int member = (view.pe + k) % view.pes;
-                             detail::store_pack<T, N>(at(world, dest + i, world_pe(view, member)), result);
-                           }
-                         });
+    detail::for_packs(group, detail::aligned16(dest, source), size_t(view.pe), size_t(view.pes), world, view, *this);
     sync(world, name, group, view);
     return true;
+  }
+  template <int N>
+  CAUSEWAY_DEVICE void pack(const DeviceWorld& world, const TeamView& view, size_t i) const {
+    const auto result = detail::combine_members<Operation, N>(world, view, source + i);
+    for (int k = 1; k <= view.pes; ++k) {
+      const int member = (view.pe + k) % view.pes;
+      detail::store_pack<T, N>(at(world, dest + i, world_pe(view, member)), result);
+    }
   }
 };
 
@@ -59,6 +60,7 @@ struct Reducescatter {
   static constexpr Kind kKind = Kind::reducescatter;
   static constexpr const char* kName = "reducescatter";
   using Result = int;
+  using Element = T;
 
   template <class C>
   CAUSEWAY_HOST_DEVICE void check(C& check, const TeamView& view) const {
@@ -75,17 +77,19 @@ struct Reducescatter {
     const bool in_place = dest == source;
     const T* chunk = source + size_t(view.pe) * count;
     T* result = in_place ? dest + size_t(view.pe) * count : dest;
-    detail::for_packs<T>(group, count, detail::aligned16(result, chunk), 0, 1, [&](auto size, size_t i) {
-      constexpr int N = decltype(size)::value;
-      detail::store_pack<T, N>(at(world, result + i, world.pe),
-                               detail::combine_members<Operation, N>(world, view, chunk + i));
-    });
+    detail::for_packs(group, detail::aligned16(result, chunk), 0, 1, world, view,
+                      Reducescatter{team, result, chunk, count});
     sync(world, name, group, view);
     if (in_place && view.pe > 0) {
       copy(group, Towards::self, dest, chunk, count * sizeof(T));
       group.sync();
     }
     return true;
+  }
+  template <int N>
+  CAUSEWAY_DEVICE void pack(const DeviceWorld& world, const TeamView& view, size_t i) const {
+    detail::store_pack<T, N>(at(world, dest + i, world.pe),
+                             detail::combine_members<Operation, N>(world, view, source + i));
   }
 };
 
@@ -101,6 +105,7 @@ struct SumScan {
   static constexpr Kind kKind = Kind::scan;
   static constexpr const char* kName = "scan";
   using Result = int;
+  using Element = T;
 
   template <class C>
   CAUSEWAY_HOST_DEVICE void check(C& check, const TeamView&) const {
@@ -112,28 +117,28 @@ struct SumScan {
   CAUSEWAY_DEVICE bool run(const DeviceWorld& world, const char* name, Group group, const TeamView& view,
                            Arguments arguments) const {
     if (!enter(world, name, group, view, {kKind, dest, source, count * sizeof(T), Inclusive, arguments})) return false;
-    detail::for_packs<T>(
-        group, count, detail::aligned16(dest, source), size_t(view.pe), size_t(view.pes), [&](auto size, size_t i) {
-          constexpr int N = decltype(size)::value;
-          detail::Pack<T, N> before;
-          for (int k = 0; k < N; ++k) before.value[k] = static_cast<T>(0);
-          detail::Running<Sum, T, N> running;
-          running.start(before);
-          for (int member = 0; member < view.pes; ++member) {
-            const int pe = world_pe(view, member);
-            const auto given = detail::load_pack<T, N>(at(world, source + i, pe));  // in place the store overwrites it
-            if (member == 0) {
-              running.start(given);
-            } else {
-              running.add(given);
-            }
-            const auto after = running.result();
-            detail::store_pack<T, N>(at(world, dest + i, pe), Inclusive ? after : before);
-            before = after;
-          }
-        });
+    detail::for_packs(group, detail::aligned16(dest, source), size_t(view.pe), size_t(view.pes), world, view, *this);
     sync(world, name, group, view);
     return true;
+  }
+  template <int N>
+  CAUSEWAY_DEVICE void pack(const DeviceWorld& world, const TeamView& view, size_t i) const {
+    detail::Pack<T, N> before;
+    for (int k = 0; k < N; ++k) before.value[k] = static_cast<T>(0);
+    detail::Running<Sum, T, N> running;
+    running.start(before);
+    for (int member = 0; member < view.pes; ++member) {
+      const int pe = world_pe(view, member);
+      const auto given = detail::load_pack<T, N>(at(world, source + i, pe));  // in place the store overwrites it
+      if (member == 0) {
+        running.start(given);
+      } else {
+        running.add(given);
+      }
+      const auto after = running.result();
+      detail::store_pack<T, N>(at(world, dest + i, pe), Inclusive ? after : before);
+      before = after;
+    }
   }
 };
 
