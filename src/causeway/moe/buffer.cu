@@ -91,7 +91,7 @@ struct Agreement {
   uint64_t options;  // digest of what must be the same
   Gpu gpu;
   int32_t node_ranks;  // of the caller's node
-  int32_t place;       // in it
+  int32_t position;    // in it
   int32_t blocks;      // that it wants for the low-latency mode, 0 for what fits
   int32_t share;       // ranks to a GPU there
 };
@@ -144,7 +144,7 @@ void agree(const DeviceWorld& world, BufferOptions& options, Shape& shape, Gpu g
     if (got[r].options == 0) fail(Status::symmetry, "rank {} called {} with bad options", r, kName);
     if (got[r].options != own.options)
       fail(Status::symmetry, "ranks {} and {} called {} with different options", shape.rank, r, kName);
-    even = even && got[r].node_ranks == got[0].node_ranks && got[r].place == int(r) % got[0].node_ranks;
+    even = even && got[r].node_ranks == got[0].node_ranks && got[r].position == int(r) % got[0].node_ranks;
   }
   shape.node_ranks = options.node_ranks > 0 ? options.node_ranks : even ? got[0].node_ranks : shape.ranks;
   agree_on_blocks(got, whole, options);
@@ -209,7 +209,7 @@ Buffer::Buffer(const BufferOptions& options) : implementation_(std::make_unique<
 }
 
 void Buffer::Implementation::make_low_latency() {
-  low_region.emplace(low_latency_places(low_limits).bytes,
+  low_region.emplace(low_latency_layout(low_limits).bytes,
                      "low latency (low_latency_tokens_max rows of hidden_max from each rank)");
   const auto blocks = size_t(low_limits.blocks);
   const size_t begins = 2 * blocks * size_t(options.experts_max);
@@ -218,23 +218,23 @@ void Buffer::Implementation::make_low_latency() {
   machine_host::zero(low_memory->memory, own);
   auto* operations = static_cast<uint64_t*>(low_memory->memory);
   auto* table = reinterpret_cast<int32_t*>(operations + 2 * blocks);
-  low_place = {world,
-               view_of(world, options.team),
-               low_limits,
-               low_latency_places(low_limits),
-               ExpertMap(options.experts_max, shape.ranks),
-               Divisor(low_limits.tokens),
-               Divisor(shape.ranks),
-               Divisor(shape.ranks * low_limits.tokens),
-               low_region->get(),
-               operations,
-               table,
-               reinterpret_cast<uint32_t*>(table + begins),
-               uint64_t(options.low_latency_timeout_s * 1e9),
-               faults.get(),
-               {},
-               nullptr,
-               nullptr};
+  low_context = {world,
+                 view_of(world, options.team),
+                 low_limits,
+                 low_latency_layout(low_limits),
+                 ExpertMap(options.experts_max, shape.ranks),
+                 Divisor(low_limits.tokens),
+                 Divisor(shape.ranks),
+                 Divisor(shape.ranks * low_limits.tokens),
+                 low_region->get(),
+                 operations,
+                 table,
+                 reinterpret_cast<uint32_t*>(table + begins),
+                 uint64_t(options.low_latency_timeout_s * 1e9),
+                 faults.get(),
+                 {},
+                 nullptr,
+                 nullptr};
   no_low_handle = make_low_handle(0, 1, 8);
   no_operation = take_operation(nullptr);
 }
@@ -263,9 +263,9 @@ size_t Buffer::size_hint(const BufferOptions& options, int ranks) {
   const int node_ranks = options.node_ranks > 0 ? options.node_ranks : node_ranks_of_job(ranks),
             nodes = ranks / node_ranks;
   const int node_experts = divided_up(options.experts_max, nodes);
-  size_t bytes = hop_places(limits_of(options, node_ranks, node_experts)).bytes;
-  if (nodes > 1) bytes += hop_places(limits_of(options, nodes, options.experts_max)).bytes;
-  if (options.low_latency_tokens_max > 0) bytes += low_latency_places(low_limits_of(options, ranks)).bytes;
+  size_t bytes = hop_layout(limits_of(options, node_ranks, node_experts)).bytes;
+  if (nodes > 1) bytes += hop_layout(limits_of(options, nodes, options.experts_max)).bytes;
+  if (options.low_latency_tokens_max > 0) bytes += low_latency_layout(low_limits_of(options, ranks)).bytes;
   return bytes;
 }
 

@@ -52,7 +52,7 @@ struct Buffer::Implementation {
   LowLatencyLimits low_limits;
   std::optional<SymmetricMemory> low_region;
   std::shared_ptr<Pool::Piece> low_memory;
-  LowLatencyPlace low_place{};  // but for the operation
+  LowLatencyContext low_context{};  // but for the operation
 
   // What a rank without a handle takes part with.
   std::shared_ptr<Handle> no_handle;
@@ -86,7 +86,7 @@ struct Buffer::Implementation {
   /// among the ranks for ever.)
   void throw_first(const std::exception_ptr& wrong) const;
   [[nodiscard]] int32_t verdict(const std::exception_ptr& wrong) const {
-    return wrong ? verdict_of(Ailment::bad_arguments, shape.rank) : 0;
+    return wrong ? verdict_of(Fault::bad_arguments, shape.rank) : 0;
   }
   std::shared_ptr<Handle> make_handle(const Tokens&);
   Received receive(const Handle&, bool scaled) const;
@@ -97,7 +97,7 @@ struct Buffer::Implementation {
 
   /// Memory of a new operation.
   std::shared_ptr<Pool::Piece> take_operation(cudaStream_t);
-  [[nodiscard]] LowLatencyPlace place_of(const Pool::Piece& operation, const LowLatencyHandle&) const;
+  [[nodiscard]] LowLatencyContext context_of(const Pool::Piece& operation, const LowLatencyHandle&) const;
   void make_low_latency();
   std::shared_ptr<LowLatencyHandle> make_low_handle(int tokens, int topk, int hidden);
   template <class Kernel>

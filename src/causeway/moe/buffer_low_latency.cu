@@ -72,12 +72,13 @@ std::shared_ptr<Pool::Piece> Buffer::Implementation::take_operation(cudaStream_t
   return piece;
 }
 
-LowLatencyPlace Buffer::Implementation::place_of(const Pool::Piece& operation, const LowLatencyHandle& handle) const {
-  LowLatencyPlace place = low_place;
-  place.operation.number = static_cast<uint64_t*>(operation.memory);
-  place.operation.outcome = reinterpret_cast<uint32_t*>(place.operation.number + 1);
-  place.sent = handle.sent, place.row_of_choice = handle.row_of_choice;
-  return place;
+LowLatencyContext Buffer::Implementation::context_of(const Pool::Piece& operation,
+                                                     const LowLatencyHandle& handle) const {
+  LowLatencyContext context = low_context;
+  context.operation.number = static_cast<uint64_t*>(operation.memory);
+  context.operation.outcome = reinterpret_cast<uint32_t*>(context.operation.number + 1);
+  context.sent = handle.sent, context.row_of_choice = handle.row_of_choice;
+  return context;
 }
 
 std::shared_ptr<LowLatencyHandle> Buffer::Implementation::make_low_handle(int tokens, int topk, int hidden) {
@@ -106,8 +107,8 @@ std::shared_ptr<LowLatencyHandle> Buffer::low_latency_dispatch(const void* x, co
     operation = std::move(taken);
   });
   if (wrong) tokens = 0, topk = 1, hidden = 8, cast = Cast::none;
-  const LowLatencyPlace place = self.place_of(*operation, *handle);
-  const LowLatencySend send{place,
+  const LowLatencyContext context = self.context_of(*operation, *handle);
+  const LowLatencySend send{context,
                             static_cast<const __nv_bfloat16*>(x),
                             topk_idx,
                             tokens,
@@ -117,7 +118,7 @@ std::shared_ptr<LowLatencyHandle> Buffer::low_latency_dispatch(const void* x, co
                             scaling_of(cast),
                             wrong != nullptr,
                             words_of(wrong)};
-  const LowLatencyReceive receive{place,
+  const LowLatencyReceive receive{context,
                                   hidden,
                                   scaling_of(cast),
                                   wrong ? nullptr : static_cast<char*>(out.x),
@@ -154,8 +155,8 @@ void Buffer::low_latency_combine(const void* x, const int64_t* topk_idx, const f
            static_cast<const void*>(topk_idx), static_cast<const void*>(topk_weights), handle.tokens, handle.topk);
     operation = self.take_operation(stream);
   });
-  const LowLatencyPlace place = self.place_of(*operation, handle);
-  const LowLatencyReturn send{place,
+  const LowLatencyContext context = self.context_of(*operation, handle);
+  const LowLatencyReturn send{context,
                               static_cast<const __nv_bfloat16*>(x),
                               topk_idx,
                               topk_weights,
@@ -166,7 +167,7 @@ void Buffer::low_latency_combine(const void* x, const int64_t* topk_idx, const f
                               Divisor(self.low_limits.blocks),
                               wrong != nullptr,
                               words_of(wrong)};
-  const LowLatencySum sum{place,           handle.tokens, handle.topk, handle.hidden, static_cast<__nv_bfloat16*>(out),
+  const LowLatencySum sum{context,         handle.tokens, handle.topk, handle.hidden, static_cast<__nv_bfloat16*>(out),
                           wrong != nullptr};
   self.run_low(send, stream);
   const auto fault = wrong ? wrong : self.wrong_with([&] { self.check_faults(); });  // (earlier calls')
@@ -191,20 +192,20 @@ void Buffer::set_masked(int rank, bool masked, cudaStream_t stream) {
   check_range("rank", rank, 0, self.shape.ranks - 1, "ranks of the buffer");
   if (masked && rank == self.shape.rank)
     fail(Status::invalid_value, "rank is {}: must be another rank than the caller's to be masked", rank);
-  machine::launch(MaskKernel{self.low_place, rank, masked ? 1u : 0u, nullptr}, 1, 1, stream);
+  machine::launch(MaskKernel{self.low_context, rank, masked ? 1u : 0u, nullptr}, 1, 1, stream);
 }
 
 void Buffer::query_mask(int32_t* mask, cudaStream_t stream) const {
   const Implementation& self = *implementation_;
   check_low_latency(self.low_limits);
   if (!mask) fail(Status::invalid_value, "mask is null: must be [{}]", self.shape.ranks);
-  machine::launch(MaskKernel{self.low_place, -1, 0, mask}, 1, 1, stream);
+  machine::launch(MaskKernel{self.low_context, -1, 0, mask}, 1, 1, stream);
 }
 
 void Buffer::clear_mask(cudaStream_t stream) {
   const Implementation& self = *implementation_;
   check_low_latency(self.low_limits);
-  machine::launch(MaskKernel{self.low_place, -1, 0, nullptr}, 1, 1, stream);
+  machine::launch(MaskKernel{self.low_context, -1, 0, nullptr}, 1, 1, stream);
 }
 
 }  // namespace causeway::moe

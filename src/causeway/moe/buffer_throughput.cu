@@ -60,7 +60,7 @@ std::shared_ptr<Handle> Buffer::Implementation::make_handle(const Tokens& in) {
 }
 
 Received Buffer::Implementation::receive(const Handle& handle, bool scaled) const {
-  const HopPlaces at = inside->places();
+  const HopLayout at = inside->layout();
   Received received;
   received.tokens = handle.received;
   received.count = handle.count;
@@ -85,9 +85,9 @@ void Buffer::Implementation::dispatch(const Tokens& in, const Handle& handle, in
     return;
   }
   first.rows = options.recv_tokens_max;
-  first.fill = true, first.report = false;  // (the second hop tells what ails the first)
+  first.fill = true, first.report = false;  // (the second hop tells what is wrong with the first)
   rail->dispatch(first, handle.routes[0], stream);
-  const HopPlaces at = rail->places();
+  const HopLayout at = rail->layout();
   Tokens next = in;
   next.x = rail->at(at.x);
   if (in.scales) next.scales = reinterpret_cast<const float*>(rail->at(at.scales));
@@ -105,16 +105,16 @@ void Buffer::Implementation::throw_verdict(const Tokens& in, const Hop& hop) con
   const int32_t verdict = hop.counted().verdict;
   if (verdict == 0) return;
   const int about = rank_of(verdict);
-  switch (ailment_of(verdict)) {
-    case Ailment::bad_indices:
+  switch (fault_of(verdict)) {
+    case Fault::bad_indices:
       if (about == shape.rank)
         fail(Status::invalid_value, "topk_idx has an entry outside of -1 (none) and 0 to experts less 1, {}",
              in.experts - 1);
       fail(Status::invalid_value, "topk_idx of rank {} has an entry outside of -1 (none) and 0 to experts less 1",
            about);
-    case Ailment::different:
+    case Fault::different:
       fail(Status::symmetry, "rank {} called dispatch with another hidden, topk, experts or element type", about);
-    case Ailment::too_many:
+    case Fault::too_many:
       if (hop.counted().most > options.recv_tokens_max)
         fail(Status::out_of_memory, "a rank would receive {} tokens: the buffer's recv_tokens_max is {}",
              hop.counted().most, options.recv_tokens_max);
@@ -197,7 +197,7 @@ Received Buffer::dispatch_again(const Handle& handle, const void* x, const float
   });
   if (self.rail) {
     self.rail->send_again(first, x, scales, self.verdict(wrong), nullptr, stream);
-    const HopPlaces at = self.rail->places();
+    const HopLayout at = self.rail->layout();
     self.inside->send_again(handle.routes[1], self.rail->at(at.x),
                             scales ? reinterpret_cast<const float*>(self.rail->at(at.scales)) : nullptr,
                             self.verdict(wrong), &*self.rail, stream);
@@ -229,7 +229,7 @@ void Buffer::combine(const Results& in, const Handle& handle, void* out, float* 
     if (!wrong) self.inside->pull(first, x, out, out_weights, in.bias, stream);
   } else {
     self.rail->meet(stream);
-    const HopPlaces at = self.rail->places();
+    const HopLayout at = self.rail->layout();
     self.inside->pull(handle.routes[1], x, self.rail->at(at.back),
                       reinterpret_cast<float*>(self.rail->at(at.back_weights)), {nullptr, nullptr}, stream);
     self.rail->hand_over(first, nullptr, nullptr, verdict, &*self.inside, stream);
@@ -238,6 +238,6 @@ void Buffer::combine(const Results& in, const Handle& handle, void* out, float* 
   self.throw_first(wrong);
 }
 
-void* Buffer::combine_input() const { return implementation_->inside->at(implementation_->inside->places().back); }
+void* Buffer::combine_input() const { return implementation_->inside->at(implementation_->inside->layout().back); }
 
 }  // namespace causeway::moe

@@ -1,5 +1,5 @@
 // What a rank with bad arguments tells the others, in low-latency mode: a text, before the flag that says so. Whatever
-// of its blocks find the mistake write the same one, so it has one place for each rank, and none is torn.
+// of its blocks find the mistake write the same one, so it has one slot for each rank, and none is torn.
 #pragma once
 #include <causeway/base/numbers.hpp>
 #include <causeway/machine/text.hpp>
@@ -15,7 +15,7 @@ struct Complaint {
 constexpr size_t kComplaintBytes = rounded_up(sizeof(Complaint), 16);
 static_assert(sizeof(Complaint) % sizeof(uint64_t) == 0, "it is sent by words");
 
-/// Puts a complaint to its place at another rank.
+/// Stores a complaint in its slot at another rank.
 CAUSEWAY_DEVICE_OUT_OF_LINE void send(const Complaint& complaint, Complaint* there) {
   uint64_t words[sizeof(Complaint) / sizeof(uint64_t)];
   __builtin_memcpy(words, &complaint, sizeof complaint);

@@ -1,5 +1,5 @@
-// High-throughput dispatch, first half: how many tokens go where, and the place of each among them. All ranks learn of
-// all counts, so that every token is then written straight to its final place.
+// High-throughput dispatch, first half: how many tokens go where, and the number of each among them. All ranks learn of
+// all counts, so that every token is then written straight to its final context.
 #pragma once
 #include <causeway/moe/route.hpp>
 
@@ -15,8 +15,8 @@ struct LayoutKernel {
   CAUSEWAY_DEVICE void operator()() const {
     const Lanes lanes{};
     const Run run = run_of(tokens, worker(), workers());
-    count_places(lanes, run, ranks, ExpertMap(experts, ranks), tokens_per_rank, token_in_rank);
-    if (tokens_per_node) count_places(lanes, run, nodes, ExpertMap(experts, nodes), tokens_per_node, nullptr);
+    count_tokens(lanes, run, ranks, ExpertMap(experts, ranks), tokens_per_rank, token_in_rank);
+    if (tokens_per_node) count_tokens(lanes, run, nodes, ExpertMap(experts, nodes), tokens_per_node, nullptr);
     if (!tokens_per_expert) return;
     for (size_t i = size_t(run.begin) * size_t(topk) + lanes.rank(); i < size_t(run.end) * size_t(topk);
          i += lanes.size())
@@ -25,21 +25,21 @@ struct LayoutKernel {
   }
 
  private:
-  CAUSEWAY_DEVICE void count_places(Lanes lanes, Run run, int places, const ExpertMap& map, int32_t* counts,
-                                    bool* in_place) const {
-    for (int place = 0; place < places; ++place) {
+  CAUSEWAY_DEVICE void count_tokens(Lanes lanes, Run run, int destinations, const ExpertMap& map, int32_t* counts,
+                                    bool* token_goes) const {
+    for (int to = 0; to < destinations; ++to) {
       int32_t count = 0;
       for (int t = run.begin + int(lanes.rank()); t < run.end; t += int(lanes.size())) {
-        const bool goes = goes_to(topk_idx + size_t(t) * size_t(topk), topk, map, place);
+        const bool goes = goes_to(topk_idx + size_t(t) * size_t(topk), topk, map, to);
         count += goes;
-        if (in_place) in_place[size_t(t) * size_t(places) + size_t(place)] = goes;
+        if (token_goes) token_goes[size_t(t) * size_t(destinations) + size_t(to)] = goes;
       }
-      if (counts && count > 0) machine::atomic_add_sys(reinterpret_cast<uint32_t*>(counts) + place, uint32_t(count));
+      if (counts && count > 0) machine::atomic_add_sys(reinterpret_cast<uint32_t*>(counts) + to, uint32_t(count));
     }
   }
 };
 
-/// Zeros, where there is a place for them. By one group.
+/// Zeros, where there is memory for them. By one group.
 struct ClearKernel {
   int32_t* at[3];
   int counts[3];
@@ -86,12 +86,12 @@ struct PrepareKernel {
 
 /// The exchange of counts. By one group.
 struct ExchangeKernel {
-  Place place;
+  HopContext context;
   Route route;
   Scratch scratch;
   int workers;            // that have counted
   int32_t signature;      // of what all ranks must agree about
-  int32_t verdict;        // what ails the caller's arguments
+  int32_t verdict;        // what is wrong with the caller's arguments
   const int32_t* before;  // verdict of the hop before, or null
   int rows;               // that a rank may receive
   Counted* counted;       // memory that the host can read
@@ -99,18 +99,18 @@ struct ExchangeKernel {
 
   CAUSEWAY_DEVICE void operator()() const {
     const KernelGroup group{};
-    const TeamView& team = place.view();
+    const TeamView& team = context.view();
     sum_up(team.pes);
     // Everyone's last counts are consumed: a dispatch ends with a meeting. What they received last is, once they have
     // met below.
-    auto* table = reinterpret_cast<int32_t*>(place.region + hop_places(place.limits).counts);
-    send(group, team, table + size_t(team.pe) * counts_row(place.limits));
-    sync(place.world, "moe dispatch", group, team);
+    auto* table = reinterpret_cast<int32_t*>(context.region + hop_layout(context.limits).counts);
+    send(group, team, table + size_t(team.pe) * counts_row(context.limits));
+    sync(context.world, "moe dispatch", group, team);
     const int local = route.map.local.value();
     for (int expert = int(group.rank()); expert < local; expert += int(group.size())) {
       int32_t all = 0;
       for (int from = 0; from < team.pes; ++from)
-        all += table[size_t(from) * counts_row(place.limits) + size_t(team.pes + expert)];
+        all += table[size_t(from) * counts_row(context.limits) + size_t(team.pes + expert)];
       counted->of_expert[expert] = all;
     }
     machine::fence_sc_sys();
@@ -140,34 +140,34 @@ struct ExchangeKernel {
 
   CAUSEWAY_DEVICE void send(KernelGroup group, const TeamView& team, int32_t* row) const {
     const int ranks = team.pes;
-    int32_t ails = verdict;
-    if (ails == 0 && before) ails = *before;
-    if (ails == 0 && machine::load_relaxed_sys(scratch.bad_index) != 0)
-      ails = verdict_of(Ailment::bad_indices, place.buffer_rank(team.pe));
+    int32_t fault = verdict;
+    if (fault == 0 && before) fault = *before;
+    if (fault == 0 && machine::load_relaxed_sys(scratch.bad_index) != 0)
+      fault = verdict_of(Fault::bad_indices, context.buffer_rank(team.pe));
     for (int i = int(group.rank()); i < ranks * ranks; i += int(group.size()))
-      machine::store_peer(place.of_rank(row + i % ranks, i / ranks), scratch.of_rank[i % ranks]);
+      machine::store_peer(context.of_rank(row + i % ranks, i / ranks), scratch.of_rank[i % ranks]);
     for (int e = int(group.rank()); e < route.experts; e += int(group.size())) {
-      machine::store_peer(place.of_rank(row + ranks + route.map.local.rest(e), route.map.rank_of(e)),
+      machine::store_peer(context.of_rank(row + ranks + route.map.local.rest(e), route.map.rank_of(e)),
                           int32_t(scratch.of_expert[e]));
       scratch.of_expert[e] = 0;
     }
-    int32_t* last = row + counts_row(place.limits) - 2;
+    int32_t* last = row + counts_row(context.limits) - 2;
     for (int r = int(group.rank()); r < ranks; r += int(group.size())) {
-      machine::store_peer(place.of_rank(last, r), signature);
-      machine::store_peer(place.of_rank(last + 1, r), ails);
+      machine::store_peer(context.of_rank(last, r), signature);
+      machine::store_peer(context.of_rank(last + 1, r), fault);
     }
     group.sync();
     if (leads(group)) *scratch.bad_index = 0;
   }
 
   CAUSEWAY_DEVICE void evaluate(const int32_t* table, int ranks, int me) const {
-    const size_t row = counts_row(place.limits);
-    int32_t ails = 0;
+    const size_t row = counts_row(context.limits);
+    int32_t fault = 0;
     for (int from = 0; from < ranks; ++from)
-      if (ails == 0) ails = table[size_t(from + 1) * row - 1];
+      if (fault == 0) fault = table[size_t(from + 1) * row - 1];
     for (int from = 1; from < ranks; ++from)
-      if (ails == 0 && table[size_t(from + 1) * row - 2] != table[row - 2])
-        ails = verdict_of(Ailment::different, place.buffer_rank(from));
+      if (fault == 0 && table[size_t(from + 1) * row - 2] != table[row - 2])
+        fault = verdict_of(Fault::different, context.buffer_rank(from));
     int32_t most = 0;
     for (int to = 0; to < ranks; ++to) {
       int32_t all = 0;
@@ -176,20 +176,20 @@ struct ExchangeKernel {
         all += table[size_t(from) * row + size_t(to)];
         if (to == me) route.recv_prefix[from] = all;
       }
-      if (ails == 0 && all > rows) ails = verdict_of(Ailment::too_many, place.buffer_rank(to));
+      if (fault == 0 && all > rows) fault = verdict_of(Fault::too_many, context.buffer_rank(to));
       most = all > most ? all : most;
       if (to == me) counted->received = all;
     }
-    if (ails != 0)  // then nothing is sent
+    if (fault != 0)  // then nothing is sent
       for (int from = 0; from < ranks; ++from) route.recv_prefix[from] = 0;
-    *scratch.verdict = ails;
+    *scratch.verdict = fault;
     counted->most = most;
-    counted->verdict = ails;
-    if (ails != 0 && report) report_verdict(place, "moe dispatch_worst_case", ails);
+    counted->verdict = fault;
+    if (fault != 0 && report) report_verdict(context, "moe dispatch_worst_case", fault);
   }
 };
 
-/// The place of each token among those of the caller that go to a rank.
+/// The number of each token among those of the caller that go to a rank.
 struct PositionKernel {
   PrepareKernel prepared;
   CAUSEWAY_DEVICE void operator()() const {

@@ -15,9 +15,9 @@ CAUSEWAY_HOST_DEVICE uint8_t to_e4m3(float value) {
   uint32_t bits = same_bits<uint32_t>(value);
   const uint32_t sign = bits >> 24 & 0x80u;
   bits &= 0x7fffffffu;
-  if (bits > 0x7f800000u) return uint8_t(sign | 0x7fu);   // NaN
-  if (bits >= 0x43e00000u) return uint8_t(sign | 0x7eu);  // 448 and more
-  if (bits < 0x3c800000u) {                               // below 2^-6: steps of 2^-9
+  if (bits > 0x7f800000u) return uint8_t(sign | 0x7fu);       // NaN
+  if (bits >= 0x43e00000u) return uint8_t(sign | 0x7eu);      // 448 and more
+  if (bits < 0x3c800000u) {                                   // below 2^-6: steps of 2^-9
     const float shifted = same_bits<float>(bits) + 16384.0f;  // 2^14: its last bit is 2^-9, so it is rounded as wanted
     return uint8_t(sign | (same_bits<uint32_t>(shifted) - 0x46800000u));
   }
@@ -31,9 +31,7 @@ CAUSEWAY_HOST_DEVICE float power_of_two_above(float value) {
   return same_bits<float>((same_bits<uint32_t>(value) + 0x7fffffu) & 0x7f800000u);
 }
 /// The biased exponent of a positive power of two: the format UE8M0.
-CAUSEWAY_HOST_DEVICE uint8_t exponent_of(float value) {
-  return uint8_t(same_bits<uint32_t>(value) >> 23);
-}
+CAUSEWAY_HOST_DEVICE uint8_t exponent_of(float value) { return uint8_t(same_bits<uint32_t>(value) >> 23); }
 
 CAUSEWAY_HOST_DEVICE float from_e4m3(uint8_t e4m3) {
   const int exponent = e4m3 >> 3 & 15, fraction = e4m3 & 7;

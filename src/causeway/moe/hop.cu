@@ -12,9 +12,9 @@ void run(const Kernel& kernel, int blocks, cudaStream_t stream) {
 
 Hop::Hop(const DeviceWorld& world, FaultRecord* faults, int team, const Limits& limits, int first, int stride,
          int blocks)
-    : region_(hop_places(limits).bytes, "a hop of a MoE buffer (recv_tokens_max rows of hidden_max)"),
-      place_{
-          world, apart(view_of(world, team), hop_places(limits), region_.get()), limits, region_.get(), first, stride,
+    : region_(hop_layout(limits).bytes, "a hop of a MoE buffer (recv_tokens_max rows of hidden_max)"),
+      context_{
+          world, apart(view_of(world, team), hop_layout(limits), region_.get()), limits, region_.get(), first, stride,
           faults},
       blocks_(blocks) {
   const size_t experts = size_t(limits.experts), ranks = size_t(limits.ranks);
@@ -29,28 +29,28 @@ Hop::Hop(const DeviceWorld& world, FaultRecord* faults, int team, const Limits& 
 }
 
 Route Hop::make_route(const Tokens& in, int32_t* words) const {
-  const int ranks = place_.limits.ranks;
+  const int ranks = context_.limits.ranks;
   return {in.tokens,         in.topk, in.experts,   in.hidden, ExpertMap(in.experts, ranks),
           words + 2 * ranks, words,   words + ranks};
 }
 
 void Hop::dispatch(const HopInput& in, const Route& route, cudaStream_t stream) {
   const Tokens& tokens = in.tokens;
-  const PrepareKernel prepare{place_.limits, place_.limits.ranks, tokens.topk_idx, route, scratch_, in.before};
+  const PrepareKernel prepare{context_.limits, context_.limits.ranks, tokens.topk_idx, route, scratch_, in.before};
   run(prepare, blocks_, stream);
-  run(ExchangeKernel{place_, route, scratch_, workers_of(blocks_), in.signature, in.verdict, in.before, in.rows,
+  run(ExchangeKernel{context_, route, scratch_, workers_of(blocks_), in.signature, in.verdict, in.before, in.rows,
                      counted_.get(), in.report},
       1, stream);
   run(PositionKernel{prepare}, blocks_, stream);
   const size_t row = size_t(tokens.hidden) * (tokens.scales ? 1 : 2);
-  run(SendKernel{place_, route, static_cast<const char*>(tokens.x), row, tokens.scales, tokens.topk_idx,
+  run(SendKernel{context_, route, static_cast<const char*>(tokens.x), row, tokens.scales, tokens.topk_idx,
                  tokens.topk_weights, in.origins, scratch_.verdict, in.fill ? in.rows : 0},
       blocks_, stream);
   meet(stream);
 }
 
 void Hop::spread(const Hop& inside, bool report, cudaStream_t stream) {
-  machine::launch(SpreadKernel{place_, inside.verdict(), counted_.get(), report}, 1, kThreads == 1 ? 1 : 32, stream);
+  machine::launch(SpreadKernel{context_, inside.verdict(), counted_.get(), report}, 1, kThreads == 1 ? 1 : 32, stream);
 }
 
 void Hop::send_again(const Route& route, const void* x, const float* scales, int32_t verdict, const Hop* earlier,
@@ -58,7 +58,7 @@ void Hop::send_again(const Route& route, const void* x, const float* scales, int
   meet(stream);  // everyone is through with what it received last
   const size_t row = size_t(route.hidden) * (scales ? 1 : 2);
   if (verdict == 0)
-    run(SendKernel{place_, route, static_cast<const char*>(x), row, scales, nullptr, nullptr, nullptr, nullptr, 0},
+    run(SendKernel{context_, route, static_cast<const char*>(x), row, scales, nullptr, nullptr, nullptr, nullptr, 0},
         blocks_, stream);
   conclude(verdict, earlier, true, stream);
 }
@@ -66,7 +66,8 @@ void Hop::send_again(const Route& route, const void* x, const float* scales, int
 void Hop::hand_over(const Route& route, const void* x, const float* weights, int32_t verdict, const Hop* earlier,
                     cudaStream_t stream) {
   if (verdict == 0 && (x || weights))
-    run(HandOverKernel{place_, route, static_cast<const char*>(x), size_t(route.hidden) * 2, weights}, blocks_, stream);
+    run(HandOverKernel{context_, route, static_cast<const char*>(x), size_t(route.hidden) * 2, weights}, blocks_,
+        stream);
   conclude(verdict, earlier, false, stream);
 }
 
@@ -76,16 +77,17 @@ void Hop::pull(const Route& route, const void* x, void* out, float* out_weights,
   auto* sums = static_cast<__nv_bfloat16*>(out);
   const auto *first = static_cast<const __nv_bfloat16*>(bias[0]), *second = static_cast<const __nv_bfloat16*>(bias[1]);
   if (shared_bytes_ >= InShared::kBytes)
-    run(PullKernel<InShared>{place_, route, rows, sums, out_weights, {first, second}}, blocks_, stream);
+    run(PullKernel<InShared>{context_, route, rows, sums, out_weights, {first, second}}, blocks_, stream);
   else
-    run(PullKernel<InRegisters>{place_, route, rows, sums, out_weights, {first, second}}, blocks_, stream);
+    run(PullKernel<InRegisters>{context_, route, rows, sums, out_weights, {first, second}}, blocks_, stream);
 }
 
-void Hop::meet(cudaStream_t stream) { machine::launch(MeetKernel{place_}, 1, kThreads == 1 ? 1 : 32, stream); }
+void Hop::meet(cudaStream_t stream) { machine::launch(MeetKernel{context_}, 1, kThreads == 1 ? 1 : 32, stream); }
 
 void Hop::conclude(int32_t verdict, const Hop* earlier, bool again, cudaStream_t stream) {
-  machine::launch(ConcludeKernel{place_, verdict, earlier != nullptr, earlier ? earlier->place_ : Place{}, again}, 1,
-                  kThreads == 1 ? 1 : 32, stream);
+  machine::launch(
+      ConcludeKernel{context_, verdict, earlier != nullptr, earlier ? earlier->context_ : HopContext{}, again}, 1,
+      kThreads == 1 ? 1 : 32, stream);
 }
 
 }  // namespace causeway::moe

@@ -2,7 +2,7 @@
 //
 // A dispatch: prepare (count), exchange (all counts to all), position, send, meet; with two hops the verdict of the
 // second is then spread over the first. A combine: meet (all are through with the last one), hand over, conclude (meet,
-// and learn what ails the others), pull. All meetings are in a channel of the hop's own.
+// and learn what is wrong with the others), pull. All meetings are in a channel of the hop's own.
 #pragma once
 #include <causeway/api/edge.hpp>
 #include <causeway/machine/launch.hpp>
@@ -15,12 +15,6 @@
 namespace causeway::moe {
 
 constexpr const char* kName = "causeway::moe::Buffer";
-
-#if defined(CAUSEWAY_CPU)
-constexpr unsigned kThreads = 1;
-#else
-constexpr unsigned kThreads = 512;
-#endif
 
 /// Workers of so many blocks.
 inline int workers_of(int blocks) { return kThreads == 1 ? blocks : blocks * int(kThreads / 32); }
@@ -76,9 +70,9 @@ inline TeamView view_of(const DeviceWorld& world, int team) {
 /// beside a dispatch on another stream, as may the other buffers of the team: in one channel two meetings at a time
 /// would take each other's epochs. (The region is zero on all ranks when it has been made, and freed when no kernel of
 /// any rank uses it any more: so epochs begin at 0, and no old one lies in a line.)
-inline TeamView apart(TeamView team, const HopPlaces& places, char* region) {
-  team.inbox = reinterpret_cast<uint64_t*>(region + places.inbox);
-  team.epoch = reinterpret_cast<uint64_t*>(region + places.epoch);
+inline TeamView apart(TeamView team, const HopLayout& layout, char* region) {
+  team.inbox = reinterpret_cast<uint64_t*>(region + layout.inbox);
+  team.epoch = reinterpret_cast<uint64_t*>(region + layout.epoch);
   return team;
 }
 
@@ -101,20 +95,20 @@ class Hop {
   Hop(const Hop&) = delete;
   Hop& operator=(const Hop&) = delete;
 
-  [[nodiscard]] const Place& place() const { return place_; }
+  [[nodiscard]] const HopContext& context() const { return context_; }
   [[nodiscard]] const Counted& counted() const { return *counted_.get(); }
   [[nodiscard]] const int32_t* verdict() const { return scratch_.verdict; }
-  [[nodiscard]] char* at(size_t offset) const { return place_.region + offset; }
-  [[nodiscard]] HopPlaces places() const { return hop_places(place_.limits); }
+  [[nodiscard]] char* at(size_t offset) const { return context_.region + offset; }
+  [[nodiscard]] HopLayout layout() const { return hop_layout(context_.limits); }
 
   /// Words of device memory that a route of so many tokens takes.
-  [[nodiscard]] size_t route_words(int tokens) const { return (size_t(tokens) + 2) * size_t(place_.limits.ranks); }
+  [[nodiscard]] size_t route_words(int tokens) const { return (size_t(tokens) + 2) * size_t(context_.limits.ranks); }
   [[nodiscard]] Route make_route(const Tokens& in, int32_t* words) const;
 
   /// Counts, tells all ranks and sends. Until the end of the queued work nothing of the input may change.
   void dispatch(const HopInput& in, const Route& route, cudaStream_t stream);
 
-  /// After the dispatch of the hop inside the node: its ranks of other nodes are told what ails it.
+  /// After the dispatch of the hop inside the node: its ranks of other nodes are told what is wrong with it.
   void spread(const Hop& inside, bool report, cudaStream_t stream);
 
   /// x and scales along a route; `earlier`: the hop before, whose verdicts go on.
@@ -139,7 +133,7 @@ class Hop {
   SymmetricMemory region_;
   std::shared_ptr<Pool::Piece> memory_;
   Scratch scratch_{};
-  Place place_;
+  HopContext context_;
   int blocks_;
   unsigned shared_bytes_ = machine::shared_bytes_of_block();
 };

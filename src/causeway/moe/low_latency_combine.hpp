@@ -16,7 +16,7 @@
 namespace causeway::moe {
 
 struct LowLatencyReturn {
-  LowLatencyPlace place;
+  LowLatencyContext context;
   const __nv_bfloat16* x;
   const int64_t* topk_idx;
   const float* weights;
@@ -28,28 +28,28 @@ struct LowLatencyReturn {
 
   CAUSEWAY_DEVICE void operator()() const {
     const KernelGroup group{};
-    const uint64_t n = place.next_operation(kCombine);
-    detail::wait_for_credits(place, group, kCombine, n);
-    const LowLatencyPlaces& places = place.places;
-    const int messages = place.rows.value();
+    const uint64_t n = context.next_operation(kCombine);
+    detail::wait_for_credits(context, group, kCombine, n);
+    const LowLatencyLayout& layout = context.layout;
+    const int messages = context.rows.value();
     const Parts parts(messages);
-    const bool wrong = !push_weights(group, parts, places, n);
+    const bool wrong = !push_weights(group, parts, layout, n);
     for (int unit = worker(); !bad && unit < parts.units(messages); unit += workers())
-      send(places, n, parts.row(unit), parts.of(hidden / 8, unit));
-    detail::finish_send(place, group, kCombine, n, bad || wrong, [&] { complain(n); });
+      send(layout, n, parts.row(unit), parts.of(hidden / 8, unit));
+    detail::finish_send(context, group, kCombine, n, bad || wrong, [&] { complain(n); });
   }
 
  private:
   CAUSEWAY_DEVICE_LARGE void complain(uint64_t n) const {
     Complaint complaint{n, what};
-    if (!bad) describe_another_expert(complaint.text, topk_idx, place.sent, tokens, topk, place.limits.experts);
-    detail::tell_all(place, kCombine, complaint);
+    if (!bad) describe_another_expert(complaint.text, topk_idx, context.sent, tokens, topk, context.limits.experts);
+    detail::tell_all(context, kCombine, complaint);
   }
 
   /// The first of the blocks of an expert's rank that handle parts of the message of a token of the caller. (A unit is
   /// a worker's, and a worker a block's, by the rest of its number.)
   CAUSEWAY_DEVICE int pusher_of(const Parts& parts, int token) const {
-    const int first = blocks.rest(parts.units(int(place.message(place.view().pe, token))));
+    const int first = blocks.rest(parts.units(int(context.message(context.view().pe, token))));
     return first + parts.units(1) > blocks.value() ? 0 : first;
   }
   /// The tokens whose weights the caller's block pushes: `begin` and every `step`-th after it, where parts are whole
@@ -60,47 +60,47 @@ struct LowLatencyReturn {
   };
   CAUSEWAY_DEVICE Pushed pushed_here(const Parts& parts) const {
     if (parts.units(1) > 1) return {0, 1, true};
-    const int offset = blocks.rest(int(place.message(place.view().pe, 0)));
+    const int offset = blocks.rest(int(context.message(context.view().pe, 0)));
     return {blocks.rest(int(machine::block_in_grid()) + blocks.value() - offset), blocks.value(), false};
   }
 
   /// A choice that is -1 by now counts nothing, but its expert's rank waits for a weight. False: one is another expert
   /// than at the dispatch.
-  CAUSEWAY_DEVICE bool push_weights(KernelGroup group, const Parts& parts, const LowLatencyPlaces& places,
+  CAUSEWAY_DEVICE bool push_weights(KernelGroup group, const Parts& parts, const LowLatencyLayout& layout,
                                     uint64_t n) const {
     const Lanes lanes{};
     const int first = int(group.rank()), step = int(group.size()), own_block = int(machine::block_in_grid());
     const Pushed here = pushed_here(parts);
-    auto* own = reinterpret_cast<uint64_t*>(place.set(n) + places.weights) +
-                place.message(place.view().pe, 0) * size_t(place.limits.topk);
+    auto* own = reinterpret_cast<uint64_t*>(context.set(n) + layout.weights) +
+                context.message(context.view().pe, 0) * size_t(context.limits.topk);
     if (bad) {  // whom the tokens went to is not known
-      for (int t = here.begin + first * here.step; t < place.limits.tokens; t += step * here.step) {
+      for (int t = here.begin + first * here.step; t < context.limits.tokens; t += step * here.step) {
         if (here.ask && pusher_of(parts, t) != own_block) continue;
-        for (int i = t * place.limits.topk; i < (t + 1) * place.limits.topk; ++i)
-          for (int r = 0; r < place.limits.ranks; ++r)
-            if (!place.masked(r)) machine::store_peer(place.of_rank(own + i, r), n << 32);
+        for (int i = t * context.limits.topk; i < (t + 1) * context.limits.topk; ++i)
+          for (int r = 0; r < context.limits.ranks; ++r)
+            if (!context.masked(r)) machine::store_peer(context.of_rank(own + i, r), n << 32);
       }
       return true;
     }
     bool good = true;
-    Masks masks(lanes, place);
+    Masks masks(lanes, context);
     masks.get(lanes);
     for (int i = first;; i += step) {
       const int t = here.begin + of_token.quotient(i) * here.step, k = of_token.rest(i);
       if (t >= tokens) break;
       if (here.ask && pusher_of(parts, t) != own_block) continue;
       const size_t choice = size_t(t) * size_t(topk) + size_t(k);
-      const int64_t given = topk_idx[choice], sent = place.sent[choice];
-      const int rank = place.map.rank_of(sent);
+      const int64_t given = topk_idx[choice], sent = context.sent[choice];
+      const int rank = context.map.rank_of(sent);
       if (rank < 0) {
-        good = place.map.rank_of(given) < 0 && good;
+        good = context.map.rank_of(given) < 0 && good;
         continue;
       }
       good = (given == sent || given == -1) && good;
       if (masks.has(rank)) continue;
-      const size_t at = size_t(t) * size_t(place.limits.topk) + size_t(k);
+      const size_t at = size_t(t) * size_t(context.limits.topk) + size_t(k);
       const float weight = given == sent ? weights[choice] : 0.0f;
-      machine::store_peer(place.of_rank(own + at, rank), n << 32 | same_bits<uint32_t>(weight));
+      machine::store_peer(context.of_rank(own + at, rank), n << 32 | same_bits<uint32_t>(weight));
     }
     return good;
   }
@@ -109,7 +109,7 @@ struct LowLatencyReturn {
   CAUSEWAY_DEVICE bool wait_for_weight(const uint64_t* word, int source, uint64_t n, float& weight) const {
     uint64_t got = 0;
     const bool there =
-        detail::wait_for_rank(place, "low_latency_combine: weights", source, word, n, [&](uint64_t& seen, bool) {
+        detail::wait_for_rank(context, "low_latency_combine: weights", source, word, n, [&](uint64_t& seen, bool) {
           got = machine::load_relaxed_sys(word);
           seen = got >> 32;
           return uint32_t(seen) == uint32_t(n);
@@ -119,17 +119,17 @@ struct LowLatencyReturn {
     return there;
   }
 
-  CAUSEWAY_DEVICE void send(const LowLatencyPlaces& places, uint64_t n, int message, Run packs) const {
+  CAUSEWAY_DEVICE void send(const LowLatencyLayout& layout, uint64_t n, int message, Run packs) const {
     const Lanes lanes{};
-    const int source = place.tokens.quotient(message), own = int(lanes.rank());
-    const int32_t* rows = place.row_of_choice + size_t(message) * size_t(place.limits.topk);
-    const auto* words =
-        reinterpret_cast<const uint64_t*>(place.set(n) + places.weights) + size_t(message) * size_t(place.limits.topk);
+    const int source = context.tokens.quotient(message), own = int(lanes.rank());
+    const int32_t* rows = context.row_of_choice + size_t(message) * size_t(context.limits.topk);
+    const auto* words = reinterpret_cast<const uint64_t*>(context.set(n) + layout.weights) +
+                        size_t(message) * size_t(context.limits.topk);
     // A lane waits for one choice's weight; the CPU machine's only lane for one after the other.
     float mine = 0;
     const auto wait_for_weights = [&] {
       bool there = true;
-      for (int k = own; k < place.limits.topk; k += int(lanes.size()))
+      for (int k = own; k < context.limits.topk; k += int(lanes.size()))
         if (rows[k] >= 0) there = wait_for_weight(words + k, source, n, mine) && there;
       return ballot(lanes, !there) == 0;
     };
@@ -140,16 +140,16 @@ struct LowLatencyReturn {
       __builtin_memcpy(&value, &bits, sizeof value);
       return value;
     };
-    const int32_t row_here = own < place.limits.topk ? rows[own] : -1;
+    const int32_t row_here = own < context.limits.topk ? rows[own] : -1;
     uint32_t chosen = ballot(lanes, row_here >= 0);  // the choices that have a row here
-    for (int k = 1; kLanesPerScale == 1 && k < place.limits.topk; ++k) chosen |= uint32_t(rows[k] >= 0) << k;
+    for (int k = 1; kLanesPerScale == 1 && k < context.limits.topk; ++k) chosen |= uint32_t(rows[k] >= 0) << k;
     if (chosen == 0) return;
     const auto row = [&](int k) {
       const int32_t at = kLanesPerScale > 1 ? from_lane(lanes, row_here, unsigned(k)) : rows[k];
       return reinterpret_cast<const char*>(x) + size_t(at) * size_t(hidden) * 2;
     };
-    char* result = place.of_rank(place.set(n) + places.results, source) +
-                   place.message(place.view().pe, place.tokens.rest(message)) * size_t(place.limits.hidden) * 2;
+    char* result = context.of_rank(context.set(n) + layout.results, source) +
+                   context.message(context.view().pe, context.tokens.rest(message)) * size_t(context.limits.hidden) * 2;
     sum_rows<InRegisters>(lanes, packs.begin, packs.end, chosen, row, weight, wait_for_weights, result);
   }
 };
@@ -157,44 +157,44 @@ struct LowLatencyReturn {
 /// The ranks' sums of a token, added in the order of ranks: of those that the operation has decided to have come,
 /// whatever the mask says by then.
 struct LowLatencySum {
-  LowLatencyPlace place;
+  LowLatencyContext context;
   int tokens, topk, hidden;
   __nv_bfloat16* out;
   bool bad;  // the caller's arguments are: nothing is summed
 
   CAUSEWAY_DEVICE void operator()() const {
-    const uint64_t n = *place.operation.number;
+    const uint64_t n = *context.operation.number;
     const KernelGroup group{};
     const Lanes lanes{};
-    const LowLatencyPlaces& places = place.places;
-    detail::wait_for_flags(place, group, kCombine, n, nullptr);
-    if (machine::block_in_grid() == 0 && leads(group)) detail::report_bad(place, kCombine, n, bad);
+    const LowLatencyLayout& layout = context.layout;
+    detail::wait_for_flags(context, group, kCombine, n, nullptr);
+    if (machine::block_in_grid() == 0 && leads(group)) detail::report_bad(context, kCombine, n, bad);
     const Parts parts(tokens);
     for (int unit = worker(); !bad && unit < parts.units(tokens); unit += workers())
-      sum_up(lanes, places, n, parts.row(unit), parts.of(hidden / 8, unit));
-    detail::give_credits(place, group, kCombine, n);
+      sum_up(lanes, layout, n, parts.row(unit), parts.of(hidden / 8, unit));
+    detail::give_credits(context, group, kCombine, n);
   }
 
  private:
-  CAUSEWAY_DEVICE void sum_up(Lanes lanes, const LowLatencyPlaces& places, uint64_t n, int t, Run packs) const {
-    const int64_t* choices = place.sent + size_t(t) * size_t(topk);
+  CAUSEWAY_DEVICE void sum_up(Lanes lanes, const LowLatencyLayout& layout, uint64_t n, int t, Run packs) const {
+    const int64_t* choices = context.sent + size_t(t) * size_t(topk);
     const auto row = [&](int rank) {
-      return place.set(n) + places.results + place.message(rank, t) * size_t(place.limits.hidden) * 2;
+      return context.set(n) + layout.results + context.message(rank, t) * size_t(context.limits.hidden) * 2;
     };
     char* to = reinterpret_cast<char*>(out) + size_t(t) * size_t(hidden) * 2;
-    if (kLanesPerScale > 1 && place.limits.ranks <= int(lanes.size())) {
+    if (kLanesPerScale > 1 && context.limits.ranks <= int(lanes.size())) {
       const int lane = int(lanes.rank());
       const uint32_t outcome =
-          lane < place.limits.ranks ? machine::load_relaxed_sys(place.operation.outcome + lane) : uint32_t(kOpen);
-      const uint32_t ranks = ranks_of(lanes, place, choices, topk) & ballot(lanes, outcome == kCame);
+          lane < context.limits.ranks ? machine::load_relaxed_sys(context.operation.outcome + lane) : uint32_t(kOpen);
+      const uint32_t ranks = ranks_of(lanes, context, choices, topk) & ballot(lanes, outcome == kCame);
       sum_rows<InRegisters>(
           lanes, packs.begin, packs.end, ranks, row, [](int) { return 1.0f; }, [] { return true; }, to);
       return;
     }
     for (int base = packs.begin; base < packs.end; base += InRegisters::kPacks * int(lanes.size())) {
       PackSum<InRegisters::kPacks> sum(lanes, base, packs.end);
-      for (int r = 0; r < place.limits.ranks; ++r)
-        if (goes_to(choices, topk, place.map, r) && detail::came(place, r)) sum.add(row(r), 1.0f);
+      for (int r = 0; r < context.limits.ranks; ++r)
+        if (goes_to(choices, topk, context.map, r) && detail::came(context, r)) sum.add(row(r), 1.0f);
       sum.store(to);
     }
   }

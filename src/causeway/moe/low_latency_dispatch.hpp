@@ -9,7 +9,7 @@ namespace causeway::moe {
 enum class Scaling { none, plain, rounded, exponent };
 
 struct LowLatencySend {
-  LowLatencyPlace place;
+  LowLatencyContext context;
   const __nv_bfloat16* x;
   const int64_t* topk_idx;
   int tokens, topk, hidden;
@@ -21,11 +21,11 @@ struct LowLatencySend {
   CAUSEWAY_DEVICE void operator()() const {
     const KernelGroup group{};
     const Lanes lanes{};
-    const uint64_t n = place.next_operation(kDispatch);
-    detail::wait_for_credits(place, group, kDispatch, n);
+    const uint64_t n = context.next_operation(kDispatch);
+    detail::wait_for_credits(context, group, kDispatch, n);
     // Workers from the last on deal out the rows, those from the first on send tokens.
-    for (int e = workers() - 1 - worker(); e < place.limits.experts; e += workers()) place_rows(lanes, e, n);
-    const Parts parts(tokens, place.limits.experts);
+    for (int e = workers() - 1 - worker(); e < context.limits.experts; e += workers()) assign_rows(lanes, e, n);
+    const Parts parts(tokens, context.limits.experts);
     bool wrong = bad;
     for (int unit = worker(); unit < parts.units(tokens); unit += workers()) {
       const int t = parts.row(unit);
@@ -36,27 +36,27 @@ struct LowLatencySend {
         cast_part(lanes, t, n, blocks);
       if (parts.part(unit) == 0) wrong = !send_header(lanes, t, n) || wrong;
     }
-    detail::finish_send(place, group, kDispatch, n, wrong, [&] { complain(n); });
+    detail::finish_send(context, group, kDispatch, n, wrong, [&] { complain(n); });
   }
 
  private:
   CAUSEWAY_DEVICE_LARGE void complain(uint64_t n) const {
     Complaint complaint{n, what};
-    if (!bad) describe_no_expert(complaint.text, topk_idx, tokens, topk, place.limits.experts);
-    detail::tell_all(place, kDispatch, complaint);
+    if (!bad) describe_no_expert(complaint.text, topk_idx, tokens, topk, context.limits.experts);
+    detail::tell_all(context, kDispatch, complaint);
   }
 
-  CAUSEWAY_DEVICE Header* header_place(int t, uint64_t n) const {
-    const LowLatencyPlaces& places = place.places;
-    return reinterpret_cast<Header*>(place.set(n) + places.headers +
-                                     place.message(place.view().pe, t) * places.header_bytes);
+  CAUSEWAY_DEVICE Header* header_of(int t, uint64_t n) const {
+    const LowLatencyLayout& layout = context.layout;
+    return reinterpret_cast<Header*>(context.set(n) + layout.headers +
+                                     context.message(context.view().pe, t) * layout.header_bytes);
   }
 
   /// Tells an expert's rank which of its rows each token that names it becomes: the first, the second, and so on; and
   /// how many.
-  CAUSEWAY_DEVICE void place_rows(Lanes lanes, int expert, uint64_t n) const {
-    const int rank = place.map.rank_of(expert), own = place.map.local.rest(expert), choices = tokens * topk;
-    const bool masked = place.masked(rank);
+  CAUSEWAY_DEVICE void assign_rows(Lanes lanes, int expert, uint64_t n) const {
+    const int rank = context.map.rank_of(expert), own = context.map.local.rest(expert), choices = tokens * topk;
+    const bool masked = context.masked(rank);
     int32_t rows = 0;
     constexpr int kAtOnce = kInFlight > 1 ? 16 : 1;
     for (int base = 0; base < choices; base += kAtOnce * int(lanes.size())) {
@@ -68,56 +68,56 @@ struct LowLatencySend {
       for (int j = 0; j < kAtOnce; ++j) {
         const bool named = seen[j] == expert;
         const uint32_t all = ballot(lanes, named);
-        if (named && !masked) place_row(at(j), n, rank, {own, rows + bits_set(all & bits_below(lanes))});
+        if (named && !masked) assign_row(at(j), n, rank, {own, rows + bits_set(all & bits_below(lanes))});
         rows += bits_set(all);
       }
     }
-    auto* counts = reinterpret_cast<int32_t*>(place.set(n) + place.places.counts);
-    counts += size_t(own) * size_t(place.limits.ranks) + size_t(place.view().pe);
-    if (leads(lanes) && !masked) machine::store_peer(place.of_rank(counts, rank), rows);
+    auto* counts = reinterpret_cast<int32_t*>(context.set(n) + context.layout.counts);
+    counts += size_t(own) * size_t(context.limits.ranks) + size_t(context.view().pe);
+    if (leads(lanes) && !masked) machine::store_peer(context.of_rank(counts, rank), rows);
   }
 
   /// (A call, because few tokens name an expert and the loop around it is unrolled.)
-  CAUSEWAY_DEVICE_LARGE void place_row(int choice, uint64_t n, int rank, Header::Choice row) const {
-    Header* header = header_place(of_token.quotient(choice), n);
-    machine::store_peer(place.of_rank(header->choice + of_token.rest(choice), rank), row);
+  CAUSEWAY_DEVICE_LARGE void assign_row(int choice, uint64_t n, int rank, Header::Choice row) const {
+    Header* header = header_of(of_token.quotient(choice), n);
+    machine::store_peer(context.of_rank(header->choice + of_token.rest(choice), rank), row);
   }
 
   /// The rest of the headers: the operation, and the choices that are not for the rank. False: an index is no expert.
   CAUSEWAY_DEVICE bool send_header(Lanes lanes, int t, uint64_t n) const {
     const int64_t* choices = topk_idx + size_t(t) * size_t(topk);
-    Header* header = header_place(t, n);
+    Header* header = header_of(t, n);
     targets_of(lanes, t).each([&](int r) {
-      Header* there = place.of_rank(header, r);
+      Header* there = context.of_rank(header, r);
       for (int k = int(lanes.rank()); k < topk; k += int(lanes.size()))
-        if (place.map.rank_of(choices[k]) != r) machine::store_peer(there->choice + k, Header::Choice{-1, 0});
+        if (context.map.rank_of(choices[k]) != r) machine::store_peer(there->choice + k, Header::Choice{-1, 0});
       if (leads(lanes)) machine::store_peer(&there->operation, n * Header::kChoices + uint64_t(topk));
     });
     bool good = true;
     for (int k = int(lanes.rank()); k < topk; k += int(lanes.size())) {
-      good = choices[k] >= -1 && choices[k] < place.limits.experts && good;
-      place.sent[size_t(t) * size_t(topk) + size_t(k)] = place.map.rank_of(choices[k]) < 0 ? -1 : choices[k];
+      good = choices[k] >= -1 && choices[k] < context.limits.experts && good;
+      context.sent[size_t(t) * size_t(topk) + size_t(k)] = context.map.rank_of(choices[k]) < 0 ? -1 : choices[k];
     }
     return good;
   }
 
   CAUSEWAY_DEVICE Targets targets_of(Lanes lanes, int t) const {
-    return {lanes, place, topk_idx + size_t(t) * size_t(topk), topk};
+    return {lanes, context, topk_idx + size_t(t) * size_t(topk), topk};
   }
 
-  CAUSEWAY_DEVICE char* row_place(int t, uint64_t n) const {
-    const LowLatencyPlaces& places = place.places;
-    return place.set(n) + places.rows + place.message(place.view().pe, t) * places.row_bytes;
+  CAUSEWAY_DEVICE char* row_of(int t, uint64_t n) const {
+    const LowLatencyLayout& layout = context.layout;
+    return context.set(n) + layout.rows + context.message(context.view().pe, t) * layout.row_bytes;
   }
 
   // (Whom a token goes to is looked up while its row is on its way to the lanes.)
   CAUSEWAY_DEVICE void send_part(Lanes lanes, int t, uint64_t n, Run blocks) const {
     const int begin = blocks.begin * kScaleBlock;
     const int end = blocks.end * kScaleBlock < hidden ? blocks.end * kScaleBlock : hidden;
-    char* to = row_place(t, n) + size_t(begin) * 2;
+    char* to = row_of(t, n) + size_t(begin) * 2;
     const auto* from = reinterpret_cast<const char*>(x + size_t(t) * size_t(hidden) + size_t(begin));
     fan_out(lanes, Towards::peer, from, size_t(end - begin) * 2,
-            [&](auto store) { targets_of(lanes, t).each([&](int r) { store(place.of_rank(to, r)); }); });
+            [&](auto store) { targets_of(lanes, t).each([&](int r) { store(context.of_rank(to, r)); }); });
   }
 
   /// Blocks of 128 elements, each divided by its own scale; the scales follow the row.
@@ -126,7 +126,7 @@ struct LowLatencySend {
     const int shares = int(lanes.size()) / kLanesPerScale, share = int(lanes.rank()) / kLanesPerScale;
     const int within = int(lanes.rank()) % kLanesPerScale * kPacks * 8;
     const __nv_bfloat16* row = x + size_t(t) * size_t(hidden);
-    char* to = row_place(t, n);
+    char* to = row_of(t, n);
     for (int first = blocks.begin; first < blocks.end; first += kAtOnce * shares) {
       // (Stage by stage for all blocks, and no branches in between: one block after the other would wait at each step.)
       const auto block_at = [&](int j) { return first + j * shares + share; };
@@ -155,7 +155,7 @@ struct LowLatencySend {
         for (int p = 0; p < kPacks; ++p) eights[j][p] = eight_e4m3(held[j][p], factor);
       }
       targets.each([&](int r) {
-        char* there = place.of_rank(to, r);
+        char* there = context.of_rank(to, r);
         CAUSEWAY_UNROLL
         for (int j = 0; j < kAtOnce; ++j) {
           if (block_at(j) >= blocks.end) continue;
@@ -170,7 +170,7 @@ struct LowLatencySend {
 };
 
 struct LowLatencyReceive {
-  LowLatencyPlace place;
+  LowLatencyContext context;
   int hidden;
   Scaling scaling;
   char* x;  // null: the caller's arguments were bad, nothing is kept
@@ -181,32 +181,32 @@ struct LowLatencyReceive {
   int64_t* wait_ns;
 
   CAUSEWAY_DEVICE void operator()() const {
-    const uint64_t n = *place.operation.number;
+    const uint64_t n = *context.operation.number;
     const KernelGroup group{};
-    const LowLatencyPlaces& places = place.places;
-    detail::wait_for_flags(place, group, kDispatch, n, wait_ns);
-    if (machine::block_in_grid() == 0 && leads(group)) detail::report_bad(place, kDispatch, n, x == nullptr);
-    if (x) find_begins(group, places, n);
-    const int messages = place.rows.value();
+    const LowLatencyLayout& layout = context.layout;
+    detail::wait_for_flags(context, group, kDispatch, n, wait_ns);
+    if (machine::block_in_grid() == 0 && leads(group)) detail::report_bad(context, kDispatch, n, x == nullptr);
+    if (x) find_begins(group, layout, n);
+    const int messages = context.rows.value();
     const Parts parts(messages);
-    for (int unit = worker(); x && unit < parts.units(messages); unit += workers()) receive(places, n, parts, unit);
-    detail::give_credits(place, group, kDispatch, n);
+    for (int unit = worker(); x && unit < parts.units(messages); unit += workers()) receive(layout, n, parts, unit);
+    detail::give_credits(context, group, kDispatch, n);
   }
 
  private:
   /// Each set has a table, because two receives may run at a time; the credits keep a third one away.
   CAUSEWAY_DEVICE int32_t* begins(uint64_t n) const {
     const size_t block = n % 2 * machine::blocks_in_grid() + machine::block_in_grid();
-    return place.begins + block * size_t(place.limits.experts);
+    return context.begins + block * size_t(context.limits.experts);
   }
 
   /// Where the rows of each source begin among those of each own expert: those of the ranks before it come first. -1:
   /// nothing is taken from that source.
-  CAUSEWAY_DEVICE void find_begins(KernelGroup group, const LowLatencyPlaces& places, uint64_t n) const {
-    const int ranks = place.limits.ranks;
-    const auto* counts = reinterpret_cast<const int32_t*>(place.set(n) + places.counts);
-    for (int pair = int(group.rank()); pair < place.limits.experts; pair += int(group.size())) {
-      const int expert = place.ranks.quotient(pair), source = place.ranks.rest(pair);
+  CAUSEWAY_DEVICE void find_begins(KernelGroup group, const LowLatencyLayout& layout, uint64_t n) const {
+    const int ranks = context.limits.ranks;
+    const auto* counts = reinterpret_cast<const int32_t*>(context.set(n) + layout.counts);
+    for (int pair = int(group.rank()); pair < context.limits.experts; pair += int(group.size())) {
+      const int expert = context.ranks.quotient(pair), source = context.ranks.rest(pair);
       int32_t before = 0, own = 0;
       bool there = false;
       constexpr int kAtOnce = kInFlight > 1 ? 4 : 1;
@@ -217,7 +217,7 @@ struct LowLatencyReceive {
         for (int j = 0; j < kAtOnce; ++j) {
           if (first + j > source) continue;
           said[j] = machine::load_peer(counts + expert * ranks + first + j);
-          came[j] = detail::came(place, first + j);
+          came[j] = detail::came(context, first + j);
         }
         CAUSEWAY_UNROLL
         for (int j = 0; j < kAtOnce; ++j) {
@@ -231,9 +231,9 @@ struct LowLatencyReceive {
       if (machine::block_in_grid() != 0) continue;
       if (layout_range) layout_range[pair] = int64_t(before) << 32 | own;
       if (source != ranks - 1) continue;
-      const int32_t room = ranks * place.limits.tokens, came = before + own < room ? before + own : room;
+      const int32_t room = ranks * context.limits.tokens, came = before + own < room ? before + own : room;
       if (before + own > room)
-        report(place.world, place.faults, "low_latency_dispatch",
+        report(context.world, context.faults, "low_latency_dispatch",
                "an expert gets {} rows and has room for {}: a token must name it once", before + own, room);
       recv_count[expert] = came;
       if (recv_total) recv_total[expert] += came;
@@ -246,20 +246,20 @@ struct LowLatencyReceive {
     const uint64_t said = machine::load_peer(&header->operation);
     const auto choice = machine::load_peer(header->choice + k);
     if (said / Header::kChoices != n || k >= int(said % Header::kChoices) || choice.expert < 0) return -1;
-    const int rows = place.rows.value();
-    const int32_t begin = begins(n)[choice.expert * place.limits.ranks + source], within = begin + choice.row;
+    const int rows = context.rows.value();
+    const int32_t begin = begins(n)[choice.expert * context.limits.ranks + source], within = begin + choice.row;
     return begin >= 0 && within < rows ? choice.expert * rows + within : -1;
   }
 
-  CAUSEWAY_DEVICE void receive(const LowLatencyPlaces& places, uint64_t n, const Parts& parts, int unit) const {
+  CAUSEWAY_DEVICE void receive(const LowLatencyLayout& layout, uint64_t n, const Parts& parts, int unit) const {
     const Lanes lanes{};
     const int message = parts.row(unit), part = parts.part(unit);
-    const int source = place.tokens.quotient(message), own = int(lanes.rank()), topk = place.limits.topk;
+    const int source = context.tokens.quotient(message), own = int(lanes.rank()), topk = context.limits.topk;
     const auto* header =
-        reinterpret_cast<const Header*>(place.set(n) + places.headers + size_t(message) * places.header_bytes);
+        reinterpret_cast<const Header*>(context.set(n) + layout.headers + size_t(message) * layout.header_bytes);
     const size_t bytes = size_t(hidden) * (scaling == Scaling::none ? 2 : 1);
     const Run packs = parts.of(int(bytes / 16), unit), blocks = parts.of(hidden / kScaleBlock, unit);
-    const char* from = place.set(n) + places.rows + size_t(message) * places.row_bytes;
+    const char* from = context.set(n) + layout.rows + size_t(message) * layout.row_bytes;
     const auto scale_at = [&](int b) {
       return b < blocks.end ? machine::load_peer(reinterpret_cast<const float*>(from + hidden) + b) : 0.0f;
     };
@@ -278,8 +278,8 @@ struct LowLatencyReceive {
       looked_up = true;
       for (int k = own; k < topk; k += int(lanes.size())) {
         const int32_t at = row_of(source, header, n, k);
-        if (part == 0) place.row_of_choice[size_t(message) * size_t(topk) + size_t(k)] = at;
-        if (part == 0 && at >= 0 && source_token) source_token[at] = place.tokens.rest(message);
+        if (part == 0) context.row_of_choice[size_t(message) * size_t(topk) + size_t(k)] = at;
+        if (part == 0 && at >= 0 && source_token) source_token[at] = context.tokens.rest(message);
         if (at >= 0) chosen |= 1u << k;
         if (kLanesPerScale > 1) mine = goal_of(at, bytes);
       }
@@ -308,13 +308,13 @@ struct LowLatencyReceive {
   };
   CAUSEWAY_DEVICE Goal goal_of(int32_t at, size_t bytes) const {
     if (at < 0) return {nullptr, nullptr};
-    const size_t expert = size_t(place.rows.quotient(at)), row = size_t(place.rows.rest(at));
+    const size_t expert = size_t(context.rows.quotient(at)), row = size_t(context.rows.rest(at));
     const size_t height =
         size_t(hidden / kScaleBlock) / (scaling == Scaling::exponent ? 4 : 1);  // of four-byte elements
-    return {x + size_t(at) * bytes, scales + (expert * height * size_t(place.rows.value()) + row) * 4};
+    return {x + size_t(at) * bytes, scales + (expert * height * size_t(context.rows.value()) + row) * 4};
   }
   CAUSEWAY_DEVICE void store_scale(char* column, int b, float scale) const {
-    const size_t line = size_t(place.rows.value()) * 4;
+    const size_t line = size_t(context.rows.value()) * 4;
     if (scaling == Scaling::exponent)  // four to a word, each word one element of the matrix
       reinterpret_cast<uint8_t*>(column)[size_t(b / 4) * line + size_t(b % 4)] = exponent_of(scale);
     else

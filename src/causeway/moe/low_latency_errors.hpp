@@ -6,31 +6,31 @@
 namespace causeway::moe::detail {
 
 /// By one thread, before the block's flag.
-CAUSEWAY_DEVICE_OUT_OF_LINE void tell_all(const LowLatencyPlace& place, Kind kind, const Complaint& complaint) {
-  Complaint* own = place.complaint(kind, complaint.operation, place.view().pe);
-  for (int r = 0; r < place.limits.ranks; ++r)
-    if (!place.masked(r)) send(complaint, place.of_rank(own, r));
+CAUSEWAY_DEVICE_OUT_OF_LINE void tell_all(const LowLatencyContext& context, Kind kind, const Complaint& complaint) {
+  Complaint* own = context.complaint(kind, complaint.operation, context.view().pe);
+  for (int r = 0; r < context.limits.ranks; ++r)
+    if (!context.masked(r)) send(complaint, context.of_rank(own, r));
 }
 
 /// What a rank says is wrong there; null if that is not known. (It lies before the flags of blocks that say so.)
-CAUSEWAY_DEVICE const char* complaint_of(const LowLatencyPlace& place, Kind kind, uint64_t n, int rank) {
-  const Complaint* complaint = place.complaint(kind, n, rank);
-  const uint64_t* flags = place.flags(kind, n) + size_t(rank) * size_t(place.limits.blocks);
+CAUSEWAY_DEVICE const char* complaint_of(const LowLatencyContext& context, Kind kind, uint64_t n, int rank) {
+  const Complaint* complaint = context.complaint(kind, n, rank);
+  const uint64_t* flags = context.flags(kind, n) + size_t(rank) * size_t(context.limits.blocks);
   bool said = false;
-  for (int i = 0; i < place.limits.blocks; ++i) said = machine::load_acquire_sys(flags + i) == 2 * n + 1 || said;
+  for (int i = 0; i < context.limits.blocks; ++i) said = machine::load_acquire_sys(flags + i) == 2 * n + 1 || said;
   return said && machine::load_peer(&complaint->operation) == n ? complaint->text.get() : nullptr;
 }
 
 /// Leaves a record of the first rank whose arguments were bad, unless the caller's own were (`told`): it has thrown. By
 /// one thread.
-CAUSEWAY_DEVICE_OUT_OF_LINE void report_bad(const LowLatencyPlace& place, Kind kind, uint64_t n, bool told) {
-  for (int r = 0; !told && r < place.limits.ranks; ++r) {
-    if (machine::load_relaxed_sys(place.operation.outcome + r) != kBad) continue;
-    const char* what = complaint_of(place, kind, n, r);
+CAUSEWAY_DEVICE_OUT_OF_LINE void report_bad(const LowLatencyContext& context, Kind kind, uint64_t n, bool told) {
+  for (int r = 0; !told && r < context.limits.ranks; ++r) {
+    if (machine::load_relaxed_sys(context.operation.outcome + r) != kBad) continue;
+    const char* what = complaint_of(context, kind, n, r);
     Text<int(sizeof(FaultRecord::problem))> text;
     text.fill("rank {}: ", r);
     text.add(what ? what : "bad arguments");
-    return report(place.world, place.faults, kind == kDispatch ? "low_latency_dispatch" : "low_latency_combine",
+    return report(context.world, context.faults, kind == kDispatch ? "low_latency_dispatch" : "low_latency_combine",
                   text.get());
   }
 }

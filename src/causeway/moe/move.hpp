@@ -1,5 +1,5 @@
 // High-throughput dispatch, second half, and combine: the rows. A token goes once to each rank that holds one of its
-// experts, straight to its final place; the way back is pulled by the token's owner, who sums in rank order, in float,
+// experts, straight to its final row; the way back is pulled by the token's owner, who sums in rank order, in float,
 // and rounds once.
 #pragma once
 #include <causeway/moe/route.hpp>
@@ -8,7 +8,7 @@ namespace causeway::moe {
 
 /// Tokens to the ranks of their experts: a worker a token, which is read once whatever the number of ranks it goes to.
 struct SendKernel {
-  Place place;
+  HopContext context;
   Route route;
   const char* x;
   size_t row_bytes;
@@ -22,14 +22,14 @@ struct SendKernel {
   CAUSEWAY_DEVICE void operator()() const {
     const bool sends = !verdict || *verdict == 0;
     const Lanes lanes{};
-    const TeamView& team = place.view();
-    const HopPlaces there = hop_places(place.limits);
+    const TeamView& team = context.view();
+    const HopLayout there = hop_layout(context.limits);
     if (sends)
       for (int t = worker(); t < route.tokens; t += workers()) send(lanes, team, there, t);
     if (fill == 0) return;
     const size_t topk = size_t(route.topk), end = size_t(fill) * topk;
-    auto* numbers = reinterpret_cast<int64_t*>(place.region + there.topk);
-    auto* weights = reinterpret_cast<float*>(place.region + there.weights);
+    auto* numbers = reinterpret_cast<int64_t*>(context.region + there.topk);
+    auto* weights = reinterpret_cast<float*>(context.region + there.weights);
     const size_t first = size_t(route.recv_prefix[team.pes - 1]) * topk;
     for (size_t i = first + size_t(worker()) * lanes.size() + lanes.rank(); i < end;
          i += size_t(workers()) * lanes.size()) {
@@ -45,13 +45,13 @@ struct SendKernel {
     return position < 0 ? -1 : route.send_offset[rank] + position;
   }
 
-  CAUSEWAY_DEVICE void send(Lanes lanes, const TeamView& team, const HopPlaces& there, int t) const {
+  CAUSEWAY_DEVICE void send(Lanes lanes, const TeamView& team, const HopLayout& there, int t) const {
     send_row(lanes, team, there, t);
     const size_t scale_bytes = row_bytes / size_t(kScaleBlock) * sizeof(float);  // FP8: one byte an element
     for (int rank = 0; rank < team.pes && (scales || topk_idx); ++rank) {
       const int slot = slot_at(team.pes, t, rank);
       if (slot < 0) continue;
-      char* region = place.of_rank(place.region, rank);
+      char* region = context.of_rank(context.region, rank);
       if (scales)
         copy(lanes, Towards::peer, region + there.scales + size_t(slot) * scale_bytes,
              reinterpret_cast<const char*>(scales) + size_t(t) * scale_bytes, scale_bytes);
@@ -59,24 +59,24 @@ struct SendKernel {
     }
   }
 
-  CAUSEWAY_DEVICE void send_row(Lanes lanes, const TeamView& team, const HopPlaces& there, int t) const {
-    const auto place_at = [&](int rank) -> char* {
+  CAUSEWAY_DEVICE void send_row(Lanes lanes, const TeamView& team, const HopLayout& there, int t) const {
+    const auto row_at = [&](int rank) -> char* {
       const int slot = slot_at(team.pes, t, rank);
-      return slot < 0 ? nullptr : place.of_rank(place.region, rank) + there.x + size_t(slot) * row_bytes;
+      return slot < 0 ? nullptr : context.of_rank(context.region, rank) + there.x + size_t(slot) * row_bytes;
     };
     char* mine = nullptr;  // where the ranks are no more than the lanes, each looks up one
     const bool looked_up = kLanesPerScale > 1 && team.pes <= int(lanes.size());
-    if (looked_up && int(lanes.rank()) < team.pes) mine = place_at(int(lanes.rank()));
+    if (looked_up && int(lanes.rank()) < team.pes) mine = row_at(int(lanes.rank()));
     fan_out(lanes, Towards::peer, x + size_t(t) * row_bytes, row_bytes, [&](auto store) {
       for (int k = 0; k < team.pes; ++k) {
         const int rank = (team.pe + k) % team.pes;
-        char* to = looked_up ? from_lane(lanes, mine, unsigned(rank)) : place_at(rank);
+        char* to = looked_up ? from_lane(lanes, mine, unsigned(rank)) : row_at(rank);
         if (to) store(to);
       }
     });
   }
 
-  CAUSEWAY_DEVICE void send_topk(Lanes lanes, char* region, const HopPlaces& there, size_t slot, int t, int rank,
+  CAUSEWAY_DEVICE void send_topk(Lanes lanes, char* region, const HopLayout& there, size_t slot, int t, int rank,
                                  const TeamView& team) const {
     const int local = route.map.local.value();
     const size_t topk = size_t(route.topk);
@@ -89,7 +89,7 @@ struct SendKernel {
       machine::store_peer(reinterpret_cast<float*>(region + there.weights) + slot * topk + k, weight);
     }
     if (!leads(lanes)) return;
-    const Origin origin = origins ? origins[t] : Origin{place.buffer_rank(team.pe), t};
+    const Origin origin = origins ? origins[t] : Origin{context.buffer_rank(team.pe), t};
     machine::store_peer(reinterpret_cast<Origin*>(region + there.origin) + slot, origin);
   }
 };
@@ -97,23 +97,23 @@ struct SendKernel {
 /// What combine is to take from this rank, into symmetric memory. The rank's own tokens' rows it takes from where they
 /// are.
 struct HandOverKernel {
-  Place place;
+  HopContext context;
   Route route;
   const char* x;  // null: it lies there already
   size_t row_bytes;
   const float* weights;  // null: none
   CAUSEWAY_DEVICE void operator()() const {
     const Lanes lanes{};
-    const HopPlaces here = hop_places(place.limits);
-    const int me = place.view().pe, tokens = route.recv_prefix[place.view().pes - 1];
+    const HopLayout here = hop_layout(context.limits);
+    const int me = context.view().pe, tokens = route.recv_prefix[context.view().pes - 1];
     const int own_begin = me == 0 ? 0 : route.recv_prefix[me - 1], own_end = route.recv_prefix[me];
     const size_t bytes = size_t(route.topk) * sizeof(float);
     for (int t = worker(); t < tokens; t += workers()) {
       if (x && (t < own_begin || t >= own_end))
-        copy(lanes, Towards::self, place.region + here.back + size_t(t) * row_bytes, x + size_t(t) * row_bytes,
+        copy(lanes, Towards::self, context.region + here.back + size_t(t) * row_bytes, x + size_t(t) * row_bytes,
              row_bytes);
       if (weights)
-        copy(lanes, Towards::self, place.region + here.back_weights + size_t(t) * bytes,
+        copy(lanes, Towards::self, context.region + here.back_weights + size_t(t) * bytes,
              weights + size_t(t) * size_t(route.topk), bytes);
     }
   }
@@ -123,7 +123,7 @@ struct HandOverKernel {
 template <class Stages>
 struct PullKernel {
   static constexpr unsigned kSharedBytes = Stages::kBytes;
-  Place place;
+  HopContext context;
   Route route;
   const char* x;  // the caller's own rows; null: where all have been handed over
   __nv_bfloat16* out;
@@ -132,10 +132,10 @@ struct PullKernel {
 
   CAUSEWAY_DEVICE void operator()() const {
     const Lanes lanes{};
-    const TeamView& team = place.view();
+    const TeamView& team = context.view();
     for (int rank = 0; rank < team.pes; ++rank)
-      if (place.verdicts()[rank] != 0) return;
-    const HopPlaces there = hop_places(place.limits);
+      if (context.verdicts()[rank] != 0) return;
+    const HopLayout there = hop_layout(context.limits);
     for (int t = worker(); t < route.tokens; t += workers()) {
       const int32_t* position = route.position + size_t(t) * size_t(team.pes);
       pull_row(lanes, team, there, t, position);
@@ -144,12 +144,12 @@ struct PullKernel {
   }
 
  private:
-  CAUSEWAY_DEVICE void pull_row(Lanes lanes, const TeamView& team, const HopPlaces& there, int t,
+  CAUSEWAY_DEVICE void pull_row(Lanes lanes, const TeamView& team, const HopLayout& there, int t,
                                 const int32_t* position) const {
     const int packs = route.hidden / 8;
     const size_t row_bytes = size_t(route.hidden) * 2, own = size_t(t) * row_bytes;
     const auto row_of = [&](int rank) {
-      const char* rows = x && rank == team.pe ? x : place.of_rank(place.region, rank) + there.back;
+      const char* rows = x && rank == team.pe ? x : context.of_rank(context.region, rank) + there.back;
       return rows + size_t(route.send_offset[rank] + position[rank]) * row_bytes;
     };
     const auto bias_row = [&](int i) { return reinterpret_cast<const char*>(bias[i]) + own; };
@@ -174,7 +174,7 @@ struct PullKernel {
     }
   }
 
-  CAUSEWAY_DEVICE void pull_weights(Lanes lanes, const TeamView& team, const HopPlaces& there, int t,
+  CAUSEWAY_DEVICE void pull_weights(Lanes lanes, const TeamView& team, const HopLayout& there, int t,
                                     const int32_t* position) const {
     const size_t topk = size_t(route.topk);
     for (size_t k = lanes.rank(); k < topk; k += lanes.size()) {
@@ -182,7 +182,7 @@ struct PullKernel {
       for (int rank = 0; rank < team.pes; ++rank) {
         if (position[rank] < 0) continue;
         const size_t slot = size_t(route.send_offset[rank] + position[rank]);
-        const char* from = place.of_rank(place.region, rank) + there.back_weights;
+        const char* from = context.of_rank(context.region, rank) + there.back_weights;
         sum += machine::load_peer(reinterpret_cast<const float*>(from) + slot * topk + k);
       }
       out_weights[size_t(t) * topk + k] = sum;
@@ -192,52 +192,53 @@ struct PullKernel {
 
 /// Everyone meets; what was written before is visible after.
 struct MeetKernel {
-  Place place;
-  CAUSEWAY_DEVICE void operator()() const { sync(place.world, "moe", KernelGroup{}, place.view()); }
+  HopContext context;
+  CAUSEWAY_DEVICE void operator()() const { sync(context.world, "moe", KernelGroup{}, context.view()); }
 };
 
-/// The same, and everyone learns what ails the others. The verdicts of the last such meeting must have been consumed.
+/// The same, and everyone learns what is wrong with the others. The verdicts of the last such meeting must have been
+/// consumed.
 struct ConcludeKernel {
-  Place place;
-  int32_t verdict;   // what ails the caller's arguments
+  HopContext context;
+  int32_t verdict;   // what is wrong with the caller's arguments
   bool has_earlier;  // there is a hop before, whose verdicts go on
-  Place earlier;
+  HopContext earlier;
   bool again;  // of a dispatch_again, not a combine
   CAUSEWAY_DEVICE void operator()() const {
     const KernelGroup group{};
-    const TeamView& team = place.view();
-    int32_t ails = verdict;
+    const TeamView& team = context.view();
+    int32_t fault = verdict;
     for (int i = 0; has_earlier && i < earlier.view().pes; ++i)
-      if (ails == 0) ails = earlier.verdicts()[i];
+      if (fault == 0) fault = earlier.verdicts()[i];
     for (int r = int(group.rank()); r < team.pes; r += int(group.size()))
-      machine::store_peer(place.of_rank(place.verdicts() + team.pe, r), ails);
-    sync(place.world, "moe", group, team);
-    if (!leads(group) || ails != 0) return;  // the caller knows, or the hop before has told it
+      machine::store_peer(context.of_rank(context.verdicts() + team.pe, r), fault);
+    sync(context.world, "moe", group, team);
+    if (!leads(group) || fault != 0) return;  // the caller knows, or the hop before has told it
     for (int r = 0; r < team.pes; ++r)
-      if (place.verdicts()[r] != 0)
-        return report_verdict(place, again ? "moe dispatch_again" : "moe combine", place.verdicts()[r]);
+      if (context.verdicts()[r] != 0)
+        return report_verdict(context, again ? "moe dispatch_again" : "moe combine", context.verdicts()[r]);
   }
 };
 
-/// After the hop inside the node the ranks of the other nodes learn what ails it. By one group.
+/// After the hop inside the node the ranks of the other nodes learn what is wrong with it. By one group.
 struct SpreadKernel {
-  Place place;            // across nodes
+  HopContext context;     // across nodes
   const int32_t* inside;  // verdict of the hop inside the caller's node
   Counted* counted;       // of the hop across nodes
   bool report;            // as of ExchangeKernel
   CAUSEWAY_DEVICE void operator()() const {
     const KernelGroup group{};
-    const TeamView& team = place.view();
+    const TeamView& team = context.view();
     const int32_t own = *inside;
     for (int r = int(group.rank()); r < team.pes; r += int(group.size()))
-      machine::store_peer(place.of_rank(place.verdicts() + team.pe, r), own);
-    sync(place.world, "moe dispatch", group, team);
+      machine::store_peer(context.of_rank(context.verdicts() + team.pe, r), own);
+    sync(context.world, "moe dispatch", group, team);
     if (!leads(group) || own != 0) return;
     for (int r = 0; r < team.pes; ++r) {
-      const int32_t ails = place.verdicts()[r];
-      if (ails == 0) continue;
-      counted->verdict = ails;
-      if (report) report_verdict(place, "moe dispatch_worst_case", ails);
+      const int32_t fault = context.verdicts()[r];
+      if (fault == 0) continue;
+      counted->verdict = fault;
+      if (report) report_verdict(context, "moe dispatch_worst_case", fault);
       return;
     }
   }

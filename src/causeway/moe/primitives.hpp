@@ -34,7 +34,7 @@ namespace causeway::moe {
 
 namespace primitives {
 
-/// One rank's mailboxes. Arrays are [rank at the other end][slot]; all but `sent` and `received` lie at the same place
+/// One rank's mailboxes. Arrays are [rank at the other end][slot]; all but `sent` and `received` lie at the same offset
 /// in the symmetric heap of every rank.
 struct Mailboxes {
   char* data;                 // slot_bytes a slot
@@ -50,11 +50,11 @@ struct Mailboxes {
   __device__ void put(const char* x, size_t bytes, uint64_t number, int to) const {
     const auto block = cooperative_groups::this_thread_block();
     const uint64_t slot = number % uint64_t(slots), round = number / uint64_t(slots);
-    const size_t place = size_t(rank) * size_t(slots) + slot;  // there this rank is the one at the other end
+    const size_t index = size_t(rank) * size_t(slots) + slot;  // there this rank is the one at the other end
     uint64_t* credit = free + size_t(to) * size_t(slots) + slot;
     if (block.thread_rank() == 0) nvshmem_signal_wait_until(credit, NVSHMEM_CMP_GE, round);
     block.sync();  // the others may write because the first has waited
-    nvshmemx_putmem_signal_block(data + place * slot_bytes, x, bytes, full + place, round + 1, NVSHMEM_SIGNAL_SET,
+    nvshmemx_putmem_signal_block(data + index * slot_bytes, x, bytes, full + index, round + 1, NVSHMEM_SIGNAL_SET,
                                  pe(to));
   }
 
@@ -62,10 +62,10 @@ struct Mailboxes {
   __device__ void take(char* x, size_t bytes, uint64_t number, int from) const {
     const auto block = cooperative_groups::this_thread_block();
     const uint64_t slot = number % uint64_t(slots), round = number / uint64_t(slots);
-    const size_t place = size_t(from) * size_t(slots) + slot;
-    if (block.thread_rank() == 0) nvshmem_signal_wait_until(full + place, NVSHMEM_CMP_GE, round + 1);
+    const size_t index = size_t(from) * size_t(slots) + slot;
+    if (block.thread_rank() == 0) nvshmem_signal_wait_until(full + index, NVSHMEM_CMP_GE, round + 1);
     block.sync();  // what the first thread has seen arrive, all threads see now
-    nvshmemx_getmem_block(x, data + place * slot_bytes, bytes, nvshmem_my_pe());  // ends when all threads have read
+    nvshmemx_getmem_block(x, data + index * slot_bytes, bytes, nvshmem_my_pe());  // ends when all threads have read
     if (block.thread_rank() == 0) {
       nvshmem_fence();  // a signal_op by itself is ordered by nothing
       nvshmemx_signal_op(free + size_t(rank) * size_t(slots) + slot, round + 1, NVSHMEM_SIGNAL_SET, pe(from));
@@ -92,7 +92,7 @@ struct Transfer {
 };
 
 /// Blocks (x, y): y is the peer; the blocks of a peer deal its chunks among themselves. A chunk is sent before one is
-/// received, so no two ranks wait for each other; and a chunk that is received may take the place of the one that was
+/// received, so no two ranks wait for each other; and a chunk that is received may overwrite the one that was
 /// sent. (A template only so that several files of a program may include this header: kernels cannot be inline.)
 template <class = void>
 __global__ void exchange(Mailboxes box, Transfer t) {
@@ -104,7 +104,7 @@ __global__ void exchange(Mailboxes box, Transfer t) {
     const char* from = t.from.at(blockIdx.y, row, offset);
     char* to = t.to.at(blockIdx.y, row, offset);
     size_t bytes = t.bytes - offset < box.slot_bytes ? t.bytes - offset : box.slot_bytes;
-    // What a rank sends itself may be in its place already. Other blocks may be reading it there, so it is not written:
+    // What a rank sends itself may be in its row already. Other blocks may be reading it there, so it is not written:
     // an empty chunk travels instead, which keeps the numbers.
     if (peer == box.rank && from == to) bytes = 0;
     if (from) box.put(from, bytes, sent + i, peer);
@@ -225,7 +225,7 @@ class Primitives {
   // ---- The same for nodes of node_ranks consecutive ranks each, in two hops: between nodes only ranks of the same
   // position talk, the rest stays inside the nodes. So the network carries a row of all_gather once to each node
   // instead of node_ranks times, and for all_to_all few long messages instead of many short ones. The results are those
-  // of the flat forms. What lies between the hops is in out, in its final place or in that of the row it is exchanged
+  // of the flat forms. What lies between the hops is in out, in its final row or in the row it is exchanged
   // for. In place as the flat forms.
 
   /// First the ranks of one position give each other their rows, one from each node. Then each gives those to its whole
@@ -241,7 +241,7 @@ class Primitives {
 
   /// First each rank gives the rank of its position in every node all that is for that node. In out there is then, for
   /// each node k and each position q of this node, what the rank of this position in node k has for q. Then each rank
-  /// gives q these rows, one from each node, and receives in the same places those that q has for it.
+  /// gives q these rows, one from each node, and receives those that q has for it into the same rows.
   void internode_all_to_all(const void* x, void* out, size_t bytes, int node_ranks, cudaStream_t stream) {
     const Nodes n = check_nodes("internode_all_to_all", x, out, bytes, node_ranks);
     const size_t node_bytes = size_t(node_ranks) * bytes;
@@ -265,7 +265,7 @@ class Primitives {
     void operator()(void* memory) const { nvshmem_free(memory); }
   };
   struct Nodes {
-    int nodes, position, first;  // this rank's place in its node, and the first rank of the node
+    int nodes, position, first;  // this rank's number in its node, and the first rank of the node
   };
 
   static primitives::Rows as_rows(const void* start, size_t peer_step) {

@@ -5,14 +5,14 @@
 #include <causeway/machine/machine.hpp>
 #include <causeway/view/report_misuse.hpp>
 #include <causeway/moe/experts.hpp>
-#include <causeway/moe/lanes.hpp>
+#include <causeway/moe/rows.hpp>
 #include <causeway/moe/sizes.hpp>
 #include <causeway/rma/rma.hpp>
 
 namespace causeway::moe {
 
 /// What every kernel of a hop gets.
-struct Place {
+struct HopContext {
   DeviceWorld world;
   TeamView team;  // with the hop's own channel; a copy: it does not change as long as the team lives
   Limits limits;
@@ -20,28 +20,28 @@ struct Place {
   int rank_first, rank_stride;  // this hop's rank i is the buffer's rank first + i * stride
   FaultRecord* faults;          // the buffer's own
   CAUSEWAY_DEVICE const TeamView& view() const { return team; }
-  /// The same place in the memory of a rank.
+  /// The same address in the memory of a rank.
   template <class T>
   CAUSEWAY_DEVICE T* of_rank(T* local, int rank) const {
     return at(world, local, world_pe(view(), rank));
   }
   CAUSEWAY_DEVICE int buffer_rank(int rank) const { return rank_first + rank * rank_stride; }
-  CAUSEWAY_DEVICE int32_t* verdicts() const { return reinterpret_cast<int32_t*>(region + hop_places(limits).verdicts); }
+  CAUSEWAY_DEVICE int32_t* verdicts() const { return reinterpret_cast<int32_t*>(region + hop_layout(limits).verdicts); }
 };
 
-/// What ails an operation: nothing (0), or a kind and the rank (of the buffer) that it is about.
-enum class Ailment : int32_t {
+/// What is wrong with an operation: nothing (0), or a kind and the rank (of the buffer) that it is about.
+enum class Fault : int32_t {
   bad_arguments = 1,  // the rank's arguments are bad
   bad_indices = 2,    // the rank's topk_idx has an entry that is no expert
   different = 3,      // the rank was called with other sizes than the others
   too_many = 4,       // the rank would receive more tokens than its buffer holds
 };
-constexpr int32_t kAilmentShift = 24;
-CAUSEWAY_HOST_DEVICE constexpr int32_t verdict_of(Ailment ailment, int rank) {
-  return int32_t(ailment) << kAilmentShift | rank;
+constexpr int32_t kFaultShift = 24;
+CAUSEWAY_HOST_DEVICE constexpr int32_t verdict_of(Fault fault, int rank) {
+  return int32_t(fault) << kFaultShift | rank;
 }
-CAUSEWAY_HOST_DEVICE constexpr Ailment ailment_of(int32_t verdict) { return Ailment(verdict >> kAilmentShift); }
-CAUSEWAY_HOST_DEVICE constexpr int rank_of(int32_t verdict) { return verdict & ((1 << kAilmentShift) - 1); }
+CAUSEWAY_HOST_DEVICE constexpr Fault fault_of(int32_t verdict) { return Fault(verdict >> kFaultShift); }
+CAUSEWAY_HOST_DEVICE constexpr int rank_of(int32_t verdict) { return verdict & ((1 << kFaultShift) - 1); }
 
 /// As misuse(), into a buffer's own record: from the job's, which any call looks at, one could take what is for the
 /// buffer's next.
@@ -53,12 +53,12 @@ CAUSEWAY_DEVICE_OUT_OF_LINE void report(const DeviceWorld& world, FaultRecord* f
 }
 
 /// Leaves a record of a verdict for the host.
-CAUSEWAY_DEVICE void report_verdict(const Place& place, const char* operation, int32_t verdict) {
+CAUSEWAY_DEVICE void report_verdict(const HopContext& context, const char* operation, int32_t verdict) {
   const char* problem = "rank {} gave bad arguments";
-  if (ailment_of(verdict) == Ailment::bad_indices) problem = "topk_idx of rank {} has an entry that is no expert";
-  if (ailment_of(verdict) == Ailment::different) problem = "rank {} was called with other sizes than the others";
-  if (ailment_of(verdict) == Ailment::too_many) problem = "rank {} would receive more rows than it has room for";
-  report(place.world, place.faults, operation, problem, rank_of(verdict));
+  if (fault_of(verdict) == Fault::bad_indices) problem = "topk_idx of rank {} has an entry that is no expert";
+  if (fault_of(verdict) == Fault::different) problem = "rank {} was called with other sizes than the others";
+  if (fault_of(verdict) == Fault::too_many) problem = "rank {} would receive more rows than it has room for";
+  report(context.world, context.faults, operation, problem, rank_of(verdict));
 }
 
 /// Where a hop put its tokens, kept in device memory; a handle has one for each hop.

@@ -25,9 +25,9 @@ struct Limits {
 CAUSEWAY_HOST_DEVICE constexpr size_t aligned(size_t bytes) { return rounded_up(bytes, 128); }
 
 /// Offsets of the symmetric region of one hop.
-struct HopPlaces {
+struct HopLayout {
   size_t counts;        // by source rank: a row of counts (see counts_row)
-  size_t verdicts;      // by rank: what ails its part in an operation without counts (int32)
+  size_t verdicts;      // by rank: what is wrong with its part in an operation without counts (int32)
   size_t inbox;         // by rank: a line for its epochs, when the hop's ranks meet
   size_t epoch;         // meetings so far (uint64)
   size_t x;             // by received token: hidden elements of at most 2 bytes
@@ -45,9 +45,9 @@ CAUSEWAY_HOST_DEVICE constexpr size_t counts_row(const Limits& limits) {
   return size_t(limits.ranks) + size_t(limits.experts / limits.ranks) + 2;
 }
 
-CAUSEWAY_HOST_DEVICE constexpr HopPlaces hop_places(const Limits& limits) {
+CAUSEWAY_HOST_DEVICE constexpr HopLayout hop_layout(const Limits& limits) {
   const size_t tokens = size_t(limits.recv_tokens), hidden = size_t(limits.hidden), topk = size_t(limits.topk);
-  HopPlaces at{};
+  HopLayout at{};
   at.counts = 0;
   at.verdicts = at.counts + aligned(size_t(limits.ranks) * counts_row(limits) * sizeof(int32_t));
   at.inbox = at.verdicts + aligned(size_t(limits.ranks) * sizeof(int32_t));
