@@ -1,26 +1,29 @@
 #!/usr/bin/env bash
 # One call on a machine with NVIDIA GPUs: builds the cuda preset, builds the examples and the conformance programs as a
-# user would, runs them with 1, 2 and 3 PEs (several PEs on one GPU under MPS, which the launcher starts), then the Python
-# package's tests with 2 PEs where it can be built, and prints a table last. The status is not 0 if anything has failed.
+# user would, runs them with 1, 2 and 3 PEs (several PEs on one GPU under MPS, which the launcher starts), then the
+# Python package's tests with 2 PEs where it can be built, and prints a table last. The status is not 0 if anything has
+# failed.
 #
 #   bench/gpu_run.sh [PROGRAM-DIRECTORY...]     more .cu programs to build and run with 1 and 2 PEs
-#   bench/gpu_run.sh moe [JSON]                 the mixture-of-experts buffer: its tests, then what it takes, with 2 PEs, beside the
-#                                               goals; with two GPUs and PyTorch also from Python, beside deep_ep if that is
-#                                               installed. JSON: the file for all figures
+#   bench/gpu_run.sh moe [JSON]                 the mixture-of-experts buffer: its tests, then what it takes, with 2
+#                                               PEs, beside the goals; with two GPUs and PyTorch also from Python,
+#                                               beside deep_ep if that is installed. JSON: the file for all figures
 #
-# Environment: ARCHITECTURES (default 90), JOBS (default: all cores), ONLY (a pattern of program names), PES (default
-# "1 2 3"), LIMIT_S (per run; Python has three times as long), COMMIT (for JSON, where the tree has no history).
+# Environment: ARCHITECTURES (default 90), JOBS (default: all cores), ONLY (a pattern of program names), PES (default "1
+# 2 3"), LIMIT_S (per run; Python has three times as long), COMMIT (for JSON, where the tree has no history).
 set -u
 shopt -s extglob
 cd "$(dirname "$0")/.."
-architectures=${ARCHITECTURES:-90} jobs=${JOBS:-$(nproc)} limit_s=${LIMIT_S:-60} only=${ONLY:-*}  # with | between alternatives
+architectures=${ARCHITECTURES:-90} jobs=${JOBS:-$(nproc)} limit_s=${LIMIT_S:-60}
+only=${ONLY:-*}  # with | between alternatives
 build=build/cuda programs=$build/programs
 failed=0
 rows=()
 
 say() { printf '== %s\n' "$*"; }
 
-nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || { echo "no GPU here: nothing can be run" >&2; exit 2; }
+nvidia-smi --query-gpu=name,driver_version --format=csv,noheader ||
+  { echo "no GPU here: nothing can be run" >&2; exit 2; }
 gpus=$(nvidia-smi -L | wc -l)
 
 # What the Python package and its tests need. Where there is no package index it may have been installed beforehand.
@@ -38,7 +41,8 @@ say "building ($jobs jobs)"
 cmake --preset cuda -DCAUSEWAY_TESTS=OFF "-DCAUSEWAY_CUDA_ARCHITECTURES=$architectures" -DCAUSEWAY_PYTHON=$python \
   "-DPython_EXECUTABLE=$(command -v python3)" > /tmp/configure.log 2>&1 ||
   { tail -n 20 /tmp/configure.log; exit 1; }
-cmake --build "$build" -j "$jobs" > /tmp/build.log 2>&1 || { grep -E 'error|FAILED' /tmp/build.log | head -n 40; exit 1; }
+cmake --build "$build" -j "$jobs" > /tmp/build.log 2>&1 ||
+  { grep -E 'error|FAILED' /tmp/build.log | head -n 40; exit 1; }
 causeway=$build/bin/causeway
 
 rm -rf "$programs" && mkdir -p "$programs"  # (nothing of an earlier call can pass for this one's)
@@ -64,7 +68,8 @@ compile() {
 export -f compile
 printf '%s\n' "${sources[@]}" "${extra[@]}" | xargs -P "$jobs" -I{} bash -c 'compile {}'
 # The same source with relocatable device code links and runs as well.
-nvcc -std=c++17 -rdc=true -gencode "arch=compute_${architectures}a,code=sm_${architectures}a" examples/shift.cu -Isrc -I"$build/include" \
+nvcc -std=c++17 -rdc=true -gencode "arch=compute_${architectures}a,code=sm_${architectures}a" \
+     examples/shift.cu -Isrc -I"$build/include" \
   -L"$build/lib" -lcauseway -Xlinker "-rpath=$PWD/$build/lib" -o "$programs/shift_rdc" || echo "BUILD FAILED shift_rdc"
 
 # A row is printed when it is there: a table that comes last is lost with a run that is cut off.
@@ -143,9 +148,11 @@ if [ $python = ON ]; then
   script torch examples/moe_layer.py
 fi
 
-# The operations of the buffer with several numbers of blocks, and from Python where each rank has a GPU; then their goals.
+# The operations of the buffer with several numbers of blocks, and from Python where each rank has a GPU; then their
+# goals.
 moe_figures() {
-  local blocks label library runs=() libraries=(causeway.ep) ours=$programs/causeway.ep.json peer=$programs/deep_ep.json goals
+  local blocks label library runs=() libraries=(causeway.ep) goals
+  local ours=$programs/causeway.ep.json peer=$programs/deep_ep.json
   for blocks in 8 24 64; do
     runs+=("$programs/moe_bench.$blocks.json")
     label=moe_bench-$blocks-blocks
@@ -163,7 +170,8 @@ moe_figures() {
     done
     timeout 60 python3 bench/moe_beside.py --table "$ours" "$peer"
   fi
-  goals=$(timeout 60 python3 bench/moe_table.py --gpus "$gpus" ${json:+--json "$json"} --beside "$ours" "$peer" "${runs[@]}") ||
+  goals=$(timeout 60 python3 bench/moe_table.py --gpus "$gpus" \
+               ${json:+--json "$json"} --beside "$ours" "$peer" "${runs[@]}") ||
     failed=1
   mapfile -t -O ${#rows[@]} rows <<< "$goals"
 }

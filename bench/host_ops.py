@@ -67,7 +67,9 @@ def main():
                 commands["peer"] = [*shlex.split(peer_run), "-n", str(pes), peer]
             results[pes] = best_of(commands, options.rounds)
 
-    print(f"{'operation':24}{'PEs':>4}{'causeway':>12}{'peer':>12}{'ratio':>8}   (ns; ratio below 1: ahead of the peer)")
+    print(
+        f"{'operation':24}{'PEs':>4}{'causeway':>12}{'peer':>12}{'ratio':>8}   (ns; ratio below 1: ahead of the peer)"
+    )
     for pes, by_name in results.items():
         for key, value in by_name["causeway"].items():
             other = by_name.get("peer", {}).get(key)

@@ -228,7 +228,7 @@ class Bench {
     check(cudaStreamSynchronize(stream_));
   }
 
-  /// Rows as they were sent, by the source's place in its node, then its node, then as there. width: of a row, in
+  /// Rows as they were sent, by the source's number in its node, then its node, then as there. width: of a row, in
   /// bfloat16's size.
   void verify_rows(const char* what, const void* x, size_t count, size_t width) const {
     const auto got = fetch<__nv_bfloat16>(x, count * width, stream_);

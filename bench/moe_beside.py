@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""The mixture-of-experts buffer beside DeepEP (https://github.com/deepseek-ai/DeepEP, 1.2.1): the same program, one import apart.
+"""The mixture-of-experts buffer beside DeepEP (https://github.com/deepseek-ai/DeepEP, 1.2.1): the same program, one
+import apart.
 
     torchrun --nproc-per-node 2 bench/moe_beside.py causeway.ep causeway.json
     torchrun --nproc-per-node 2 bench/moe_beside.py deep_ep deep_ep.json
     bench/moe_beside.py --table causeway.json deep_ep.json
 
-A GPU a rank. What a call takes is the best of some replays of a CUDA graph of CALLS calls, all ranks beginning together, the
-slowest rank counting. Each library's results are first checked against sums in float32.
+A GPU a rank. What a call takes is the best of some replays of a CUDA graph of CALLS calls, all ranks beginning
+together, the slowest rank counting. Each library's results are first checked against sums in float32.
 """
 import importlib
 import importlib.metadata
@@ -16,13 +17,20 @@ import sys
 
 HIDDEN, TOPK, EXPERTS, TOKENS, FEW, SMS, CALLS, ROUNDS = 7168, 8, 256, 4096, 128, 24, 10, 20
 NAMES = {  # rows of the table, in order
-    "low-latency dispatch, 128 tokens, FP8": 0, "low-latency dispatch, 128 tokens, BF16": 0, "low-latency combine, 128 tokens": 0,
-    "low-latency dispatch FP8 and combine": 0, "dispatch, 4096 tokens, BF16, same routes": 0,
-    "dispatch, 4096 tokens, FP8, same routes": 0, "combine, 4096 tokens, BF16": 0}
+    "low-latency dispatch, 128 tokens, FP8": 0,
+    "low-latency dispatch, 128 tokens, BF16": 0,
+    "low-latency combine, 128 tokens": 0,
+    "low-latency dispatch FP8 and combine": 0,
+    "dispatch, 4096 tokens, BF16, same routes": 0,
+    "dispatch, 4096 tokens, FP8, same routes": 0,
+    "combine, 4096 tokens, BF16": 0,
+}
 
 
 def table(paths):
-    ours, peer = (json.load(open(path)) if os.path.exists(path) else {"library": "not there", "us": {}} for path in paths[:2])
+    ours, peer = (
+        json.load(open(path)) if os.path.exists(path) else {"library": "not there", "us": {}} for path in paths[:2]
+    )
     print(f"{'':44}{ours['library']:>14}{peer['library']:>14}   peer / ours")
     for name in NAMES:
         a, b = ours["us"].get(name), peer["us"].get(name)
@@ -92,7 +100,9 @@ def measure(library, path):
 
     # ---- low latency
     size = Buffer.get_low_latency_rdma_size_hint(FEW, HIDDEN, ranks, EXPERTS)
-    buffer = Buffer(group, num_rdma_bytes=size, low_latency_mode=True, num_qps_per_rank=EXPERTS // ranks, explicitly_destroy=True)
+    buffer = Buffer(
+        group, num_rdma_bytes=size, low_latency_mode=True, num_qps_per_rank=EXPERTS // ranks, explicitly_destroy=True
+    )
     few, few_idx, few_weights = x[:FEW].contiguous(), idx[:FEW].contiguous(), weights[:FEW].contiguous()
     held = {}
 
@@ -131,7 +141,9 @@ def measure(library, path):
     buffer = Buffer(group, num_nvl_bytes=2**30, explicitly_destroy=True, **options)
     per_rank, _, per_expert, in_rank, _ = buffer.get_dispatch_layout(idx, EXPERTS)
     amax = x.float().unflatten(-1, (-1, 128)).abs().amax(-1).clamp(1e-4)
-    fp8 = (x.float().unflatten(-1, (-1, 128)) * (448 / amax.unsqueeze(-1))).flatten(-2).to(torch.float8_e4m3fn), amax / 448
+    fp8 = (x.float().unflatten(-1, (-1, 128)) * (448 / amax.unsqueeze(-1))).flatten(-2).to(
+        torch.float8_e4m3fn
+    ), amax / 448
     got, *_, handle, _ = buffer.dispatch(x, num_tokens_per_rank=per_rank, is_token_in_rank=in_rank,
                                          num_tokens_per_expert=per_expert, topk_idx=idx, topk_weights=weights)
     back = buffer.combine(got, handle)[0]
@@ -145,8 +157,19 @@ def measure(library, path):
 
     if rank == 0:
         with open(path, "w") as file:
-            json.dump({"library": library, "version": version_of(library), "gpu": torch.cuda.get_device_name(), "ranks": ranks,
-                       "torch": torch.__version__, "nccl": ".".join(map(str, torch.cuda.nccl.version())), "us": us}, file, indent=1)
+            json.dump(
+                {
+                    "library": library,
+                    "version": version_of(library),
+                    "gpu": torch.cuda.get_device_name(),
+                    "ranks": ranks,
+                    "torch": torch.__version__,
+                    "nccl": ".".join(map(str, torch.cuda.nccl.version())),
+                    "us": us,
+                },
+                file,
+                indent=1,
+            )
     dist.barrier()
     dist.destroy_process_group()
 

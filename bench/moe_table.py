@@ -3,8 +3,8 @@
 
     moe_table.py --gpus N [--json FILE] [--beside OURS.json PEER.json] RUN.json...
 
-RUN: what bench/moe.cu has written, one for each number of blocks. OURS, PEER: what bench/moe_beside.py has written. Files that are
-not there are left out. Standard library only.
+RUN: what bench/moe.cu has written, one for each number of blocks. OURS, PEER: what bench/moe_beside.py has written.
+Files that are not there are left out. Standard library only.
 """
 import argparse
 import json
@@ -51,11 +51,17 @@ def gpus_in_words(name, gpus, pes):
 def together(runs, gpus):
     """The runs as one record: what they have in common first."""
     common = runs[0]
-    record = {"command": "bench/gpu_run.sh moe",
-              "driver": output("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader").split("\n")[0] or "unknown",
-              "cuda": common["cuda"], "library": common["library"].split(" (")[0],
-              # (A copy of the tree may come without its history.)
-              "commit": os.environ.get("COMMIT") or output("git", "describe", "--always", "--dirty", "--exclude", "*") or "unknown"}
+    record = {
+        "command": "bench/gpu_run.sh moe",
+        "driver": output("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader").split("\n")[0]
+        or "unknown",
+        "cuda": common["cuda"],
+        "library": common["library"].split(" (")[0],
+        # (A copy of the tree may come without its history.)
+        "commit": os.environ.get("COMMIT")
+        or output("git", "describe", "--always", "--dirty", "--exclude", "*")
+        or "unknown",
+    }
     for name in ("pes", "tokens", "low_latency_tokens", "hidden", "topk", "experts"):
         record[name] = common[name]
     record["gpu"] = gpus_in_words(common["gpu"], gpus, common["pes"])
@@ -74,8 +80,10 @@ def beside(ours, peer):
         figures[name] = {one["library"]: one["us"][name] for one in measured if name in one["us"]}
         if len(figures[name]) == 2:
             figures[name]["ratio"] = round(peer["us"][name] / ours["us"][name], 2)
-    record = {"what": "bench/moe_beside.py: the same Python program on both, one after the other on the same machine; a CUDA graph "
-                      "of 10 calls, best of 20, slowest rank; 24 multiprocessors; deep_ep with the best of its chunk sizes"}
+    record = {
+        "what": "bench/moe_beside.py: the same Python program on both, one after the other on the same machine; a "
+        "CUDA graph of 10 calls, best of 20, slowest rank; 24 multiprocessors; deep_ep with the best of its chunk sizes"
+    }
     record.update({name: measured[0][name] for name in ("torch", "nccl")})
     record["peer"] = " ".join(filter(None, (peer["library"], peer["version"]))) if peer else "not there"
     record["us"] = figures

@@ -1,5 +1,6 @@
-# `cmake --install`: bin/causeway, lib/libcauseway*.so and include/, which is what `causeway cc`, `causeway run` and nvcc need. A
-# Python wheel has the same inside the package, under causeway/, but for the tool, which goes beside the interpreter.
+# `cmake --install`: bin/causeway, lib/libcauseway*.so and include/, which is what `causeway cc`, `causeway run` and
+# nvcc need. A Python wheel has the same inside the package, under causeway/, but for the tool, which goes beside the
+# interpreter.
 if(SKBUILD)
   set(inside causeway/)
 else()

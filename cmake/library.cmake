@@ -1,12 +1,13 @@
-# The two libraries, from one tree. Where a source lies says whose it is: in src/causeway/FOLDER everybody's, in FOLDER/cpu and
-# FOLDER/cuda one machine's. A `.cu` in FOLDER has kernels: it is compiled for each machine. (The emulated CUDA runtime belongs to the
-# CPU machine, too.)
+# The two libraries, from one tree. Where a source lies says whose it is: in src/causeway/FOLDER everybody's, in
+# FOLDER/cpu and FOLDER/cuda one machine's. A `.cu` in FOLDER has kernels: it is compiled for each machine. (The
+# emulated CUDA runtime belongs to the CPU machine, too.)
 set(root ${source_root}/causeway)
 file(GLOB machine_sources CONFIGURE_DEPENDS ${root}/*/*.cu)
 
 # What the tools use as well: no machine, no heap.
 file(GLOB core_sources CONFIGURE_DEPENDS ${root}/base/*.cpp ${root}/bootstrap/*.cpp ${root}/config/*.cpp)
-file(GLOB common_sources CONFIGURE_DEPENDS ${root}/heap/*.cpp ${root}/team/*.cpp ${root}/runtime/*.cpp ${root}/api/*.cpp)
+file(GLOB common_sources CONFIGURE_DEPENDS
+     ${root}/heap/*.cpp ${root}/team/*.cpp ${root}/runtime/*.cpp ${root}/api/*.cpp)
 
 causeway_find(pkg-config PkgConfig)
 pkg_check_modules(HWLOC IMPORTED_TARGET hwloc)

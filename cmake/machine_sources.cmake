@@ -1,6 +1,6 @@
-# causeway_machine_sources(cpu|cuda result sources...): sources of both machines, `.cu`, as one machine's library is built
-# of them. nvcc takes them as they are; for g++ each becomes a unit of one line that includes it, since a source has one
-# language in all targets.
+# causeway_machine_sources(cpu|cuda result sources...): sources of both machines, `.cu`, as one machine's library is
+# built of them. nvcc takes them as they are; for g++ each becomes a unit of one line that includes it, since a source
+# has one language in all targets.
 function(causeway_machine_sources machine result)
   set(units ${ARGN})
   if(machine STREQUAL "cpu")

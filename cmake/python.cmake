@@ -1,5 +1,5 @@
-# The Python package: one extension a machine, from the same source, beside its library. Run by pip (scikit-build-core), or with
-# -DCAUSEWAY_PYTHON=ON.
+# The Python package: one extension a machine, from the same source, beside its library. Run by pip (scikit-build-core),
+# or with -DCAUSEWAY_PYTHON=ON.
 find_package(Python 3.9 COMPONENTS Interpreter Development.Module)
 if(NOT Python_Interpreter_FOUND)
   causeway_missing("Python 3.9 or later" python3)
@@ -27,7 +27,8 @@ function(causeway_python_module machine library)
   # A domain of its own: both may be loaded in one process, and have classes of the same names.
   nanobind_add_module(${target} NB_STATIC NB_DOMAIN causeway_${machine} ${python_sources})
   add_dependencies(${target} causeway_generated)
-  target_compile_definitions(${target} PRIVATE CAUSEWAY_HOST_ONLY=1 CAUSEWAY_PYTHON_${name}=1 CAUSEWAY_MODULE=_${machine})
+  target_compile_definitions(${target} PRIVATE CAUSEWAY_HOST_ONLY=1 CAUSEWAY_PYTHON_${name}=1
+                                               CAUSEWAY_MODULE=_${machine})
   target_link_libraries(${target} PRIVATE causeway_flags ${library} fmt::fmt)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME _${machine} CXX_STANDARD 20
                                              LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/python/causeway)

@@ -1,5 +1,5 @@
-# What a unit of ours is compiled with: `src`, whose folders are named as they are included (causeway/heap/heap.hpp), and what
-# api/gen.py generates, in the build directory under the same names (causeway/generated).
+# What a unit of ours is compiled with: `src`, whose folders are named as they are included (causeway/heap/heap.hpp),
+# and what api/gen.py generates, in the build directory under the same names (causeway/generated).
 set(source_root ${PROJECT_SOURCE_DIR}/src)
 set(generated_root ${CMAKE_BINARY_DIR}/include)
 set(generated ${generated_root}/causeway/generated)

@@ -14,7 +14,8 @@ function(causeway_unit_test name)
   cmake_parse_arguments(TEST "SAMPLE" "TIMEOUT" "LIBRARIES;DEFINITIONS;SOURCES" ${ARGN})
   add_executable(${name}_test ${TEST_SOURCES})
   set_target_properties(${name}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  target_compile_definitions(${name}_test PRIVATE CAUSEWAY_CPU=1 CAUSEWAY_LIBRARY=1 CAUSEWAY_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+  target_compile_definitions(${name}_test PRIVATE CAUSEWAY_CPU=1 CAUSEWAY_LIBRARY=1
+                                                     CAUSEWAY_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                                   ${TEST_DEFINITIONS})
   target_compile_options(${name}_test PRIVATE -O1 -g1)
   target_include_directories(${name}_test PRIVATE tests/unit ${PROJECT_SOURCE_DIR})
@@ -36,7 +37,8 @@ function(causeway_unit_test name)
   set_tests_properties(unit.${name} PROPERTIES LABELS "${labels}" TIMEOUT ${TEST_TIMEOUT})
 endfunction()
 
-# causeway_test_program(name source [FLAGS ...] [DEPENDS ...]): in tests/ of the build folder. They are large, and run for seconds.
+# causeway_test_program(name source [FLAGS ...] [DEPENDS ...]): in tests/ of the build folder. They are large, and run
+# for seconds.
 function(causeway_test_program name source)
   cmake_parse_arguments(PROGRAM "" "" "FLAGS;DEPENDS" ${ARGN})
   causeway_add_program(${name} ${source} DIRECTORY tests FLAGS -O1 -g1 ${PROGRAM_FLAGS} DEPENDS ${PROGRAM_DEPENDS})
@@ -48,7 +50,8 @@ function(causeway_job_test name program pes)
   if(NOT JOB_TIMEOUT)
     set(JOB_TIMEOUT 180)
   endif()
-  add_test(NAME ${name} COMMAND causeway run -n ${pes} --timeout ${JOB_TIMEOUT} ${JOB_RUN} ${CMAKE_BINARY_DIR}/${program} ${JOB_ARGS})
+  add_test(NAME ${name} COMMAND causeway run -n ${pes} --timeout ${JOB_TIMEOUT} ${JOB_RUN}
+                                 ${CMAKE_BINARY_DIR}/${program} ${JOB_ARGS})
   math(EXPR hard_limit "${JOB_TIMEOUT} + 20")
   set_tests_properties(${name} PROPERTIES LABELS "${JOB_LABELS}" TIMEOUT ${hard_limit})
 endfunction()

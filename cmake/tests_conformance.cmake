@@ -1,4 +1,5 @@
-# Conformance programs: each runs as jobs of several sizes and as a job of threads. The table says what is different for which.
+# Conformance programs: each runs as jobs of several sizes and as a job of threads. The table says what is different for
+# which.
 
 # causeway_conformance(NAME ...): a row. A program of tests/conformance without a row is as if it said nothing.
 #   PES n...              sizes of its jobs (1 2 3 4 7 16)
@@ -37,9 +38,11 @@ causeway_conformance(uniqueid PROCESSES ARGS ${CMAKE_BINARY_DIR}/tests/unique_id
 function(add_conformance name)
   cmake_parse_arguments(ROW "PROCESSES;SAMPLE;TSAN" "" "PES;FULL_PES;THREADS_ENV;ARGS;LOCK" ${ARGN})
   if(ROW_UNPARSED_ARGUMENTS OR ROW_KEYWORDS_MISSING_VALUES)
-    message(FATAL_ERROR "causeway_conformance(${name}): cannot read ${ROW_UNPARSED_ARGUMENTS} ${ROW_KEYWORDS_MISSING_VALUES}")
+    message(FATAL_ERROR
+            "causeway_conformance(${name}): cannot read ${ROW_UNPARSED_ARGUMENTS} ${ROW_KEYWORDS_MISSING_VALUES}")
   endif()
-  if((CAUSEWAY_TEST_SAMPLE AND NOT CAUSEWAY_TEST_FULL AND NOT ROW_SAMPLE) OR (CAUSEWAY_SANITIZE STREQUAL "thread" AND NOT ROW_TSAN))
+  if((CAUSEWAY_TEST_SAMPLE AND NOT CAUSEWAY_TEST_FULL AND NOT ROW_SAMPLE) OR
+     (CAUSEWAY_SANITIZE STREQUAL "thread" AND NOT ROW_TSAN))
     return()
   endif()
   causeway_test_program(${name}_conformance tests/conformance/${name}.cu)
@@ -73,14 +76,16 @@ function(add_conformance name)
   foreach(size ${pes})
     set(test conformance.${name}.${size})
     string(REPLACE "<PES>" ${size} words "${arguments}")
-    causeway_job_test(${test} tests/${name}_conformance ${size} RUN ${launch} ARGS ${words} LABELS ${labels} TIMEOUT 600)
+    causeway_job_test(${test} tests/${name}_conformance ${size} RUN ${launch}
+                       ARGS ${words} LABELS ${labels} TIMEOUT 600)
     if(size IN_LIST ROW_LOCK)
       set_tests_properties(${test} PROPERTIES RESOURCE_LOCK memory)
     endif()
   endforeach()
   if(NOT CAUSEWAY_SANITIZE AND NOT ROW_PROCESSES)
     list(TRANSFORM ROW_THREADS_ENV PREPEND "--env;")
-    causeway_job_test(conformance.${name}.threads tests/${name}_conformance 4 RUN --threads ${ROW_THREADS_ENV} ARGS --cases 5
+    causeway_job_test(conformance.${name}.threads tests/${name}_conformance 4
+                       RUN --threads ${ROW_THREADS_ENV} ARGS --cases 5
                       LABELS conformance)
   endif()
 endfunction()
@@ -97,12 +102,14 @@ endif()
 
 # ---- the same programs in other ways
 foreach(nodes 2 3 4)  # of which 3 is uneven
-  causeway_job_test(conformance.moe.nodes.${nodes} tests/moe_conformance 8 RUN --nodes ${nodes} ARGS --cases 3 LABELS conformance)
+  causeway_job_test(conformance.moe.nodes.${nodes} tests/moe_conformance 8
+                     RUN --nodes ${nodes} ARGS --cases 3 LABELS conformance)
 endforeach()
 
 # A GPU that all PEs share, and that holds 32 blocks at a time.
 causeway_job_test(conformance.moe_low_latency.small_gpu tests/moe_low_latency_conformance 4
-                  RUN --env CAUSEWAY_CPU_DEVICES=1 --env CAUSEWAY_CPU_MULTIPROCESSORS=1 ARGS --cases 5 LABELS conformance)
+                  RUN --env CAUSEWAY_CPU_DEVICES=1 --env CAUSEWAY_CPU_MULTIPROCESSORS=1
+                   ARGS --cases 5 LABELS conformance)
 
 # The launcher, its PEs and a program without it, started without standard streams.
 set(launch $<TARGET_FILE:causeway> run -n 3 --timeout 120)

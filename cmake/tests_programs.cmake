@@ -8,8 +8,10 @@ foreach(name leaving starting)
   causeway_job_test(jobs.${name} tests/${name}_jobs 1 LABELS conformance TIMEOUT 600)
 endforeach()
 causeway_add_program(giving_up_jobs tests/jobs/giving_up.cu DIRECTORY tests FLAGS -O1 -g1)
-causeway_job_test(jobs.giving_up tests/giving_up_jobs 1 RUN --env CAUSEWAY_WAIT_TIMEOUT=10ms LABELS conformance)
-causeway_job_test(jobs.giving_up.seed tests/giving_up_jobs 1 RUN --seed 1 --env CAUSEWAY_WAIT_TIMEOUT=10ms LABELS conformance)
+causeway_job_test(jobs.giving_up tests/giving_up_jobs 1 RUN --env CAUSEWAY_WAIT_TIMEOUT=10ms
+                  LABELS conformance)
+causeway_job_test(jobs.giving_up.seed tests/giving_up_jobs 1 RUN --seed 1 --env CAUSEWAY_WAIT_TIMEOUT=10ms
+                  LABELS conformance)
 foreach(way "" --threads "--seed;1")  # the job must end with 1 and name PE 1
   string(MAKE_C_IDENTIFIER "returning${way}" name)
   add_test(NAME jobs.${name}
@@ -18,7 +20,8 @@ foreach(way "" --threads "--seed;1")  # the job must end with 1 and name PE 1
   set_tests_properties(jobs.${name} PROPERTIES LABELS conformance TIMEOUT 140)
 endforeach()
 add_test(NAME jobs.folders
-         COMMAND ${PROJECT_SOURCE_DIR}/tests/jobs/folders.sh $<TARGET_FILE:causeway> ${CMAKE_BINARY_DIR}/tests/staying_jobs)
+         COMMAND ${PROJECT_SOURCE_DIR}/tests/jobs/folders.sh $<TARGET_FILE:causeway>
+                 ${CMAKE_BINARY_DIR}/tests/staying_jobs)
 set_tests_properties(jobs.folders PROPERTIES LABELS conformance TIMEOUT 600)
 
 # ---- seeded runs: the table. causeway_sim(NAME SEEDS quick full PES n... [PLAIN n...]); PLAIN: also without a seed
@@ -63,10 +66,13 @@ foreach(index RANGE ${last})
   set(overlay ${CMAKE_BINARY_DIR}/mutants/${mutant})
   add_custom_command(
     OUTPUT ${overlay}/causeway/${file}
-    COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/sim/mutants/mutate.py ${mutant} ${PROJECT_SOURCE_DIR} ${overlay}
+    COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/sim/mutants/mutate.py ${mutant}
+            ${PROJECT_SOURCE_DIR} ${overlay}
     DEPENDS tests/sim/mutants/mutate.py tests/sim/mutants/mutants.json src/causeway/${file}
     VERBATIM)
   causeway_test_program(${mutant}_mutant tests/sim/${program}.cu FLAGS -I${overlay} DEPENDS ${overlay}/causeway/${file})
-  add_test(NAME mutant.${mutant} COMMAND causeway run -n 4 --seed 1-100 --timeout 300 ${CMAKE_BINARY_DIR}/tests/${mutant}_mutant)
-  set_tests_properties(mutant.${mutant} PROPERTIES LABELS sim TIMEOUT 320 PASS_REGULAR_EXPRESSION "causeway: seed [0-9]+ failed")
+  add_test(NAME mutant.${mutant}
+           COMMAND causeway run -n 4 --seed 1-100 --timeout 300 ${CMAKE_BINARY_DIR}/tests/${mutant}_mutant)
+  set_tests_properties(mutant.${mutant} PROPERTIES LABELS sim TIMEOUT 320
+                       PASS_REGULAR_EXPRESSION "causeway: seed [0-9]+ failed")
 endforeach()

@@ -18,14 +18,17 @@ if(NOT CAUSEWAY_TEST_SAMPLE)
 
   add_test(NAME api.golden COMMAND ${Python3_EXECUTABLE} -B ${generator} --check)
   add_test(NAME tidy.rules COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/unit/tools/tidy_test.py)
-  add_test(NAME script.progress COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/unit/tools/progress_test.py)
+  add_test(NAME script.progress
+           COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/unit/tools/progress_test.py)
   add_test(NAME script.command
-           COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/unit/tools/command_test.py $<TARGET_FILE:causeway>)
+           COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/unit/tools/command_test.py
+                    $<TARGET_FILE:causeway>)
   add_test(NAME script.install COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/unit/tools/install_test.py
                                        ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR})
   add_test(NAME script.parts COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/unit/tools/parts_test.py
                                      ${CMAKE_CTEST_COMMAND} ${CMAKE_BINARY_DIR})
-  set_tests_properties(api.golden tidy.rules script.progress script.command script.parts script.install PROPERTIES LABELS unit)
+  set_tests_properties(api.golden tidy.rules script.progress script.command script.parts script.install
+                       PROPERTIES LABELS unit)
 endif()
 
 # (In the sample the address sanitizer leaves out what takes long to build; the acceptance run has it all.)
@@ -38,5 +41,6 @@ if(NOT CAUSEWAY_TEST_SAMPLE OR CAUSEWAY_TEST_FULL OR CAUSEWAY_SANITIZE STREQUAL 
   causeway_unit_test(bootstrap SOURCES ${bootstrap_tests} LIBRARIES causeway_core SAMPLE)
 endif()
 
-file(GLOB library_tests CONFIGURE_DEPENDS tests/unit/heap/*_test.cpp tests/unit/team/*_test.cpp tests/unit/machine/*_test.cpp)
+file(GLOB library_tests CONFIGURE_DEPENDS
+     tests/unit/heap/*_test.cpp tests/unit/team/*_test.cpp tests/unit/machine/*_test.cpp)
 causeway_unit_test(library SOURCES ${library_tests} LIBRARIES causeway_cpu_objects SAMPLE)

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """A mixture-of-experts layer in PyTorch, trained for some dozen steps: forward and backward through causeway.ep.Buffer.
 
-Every rank (PE) has tokens of its own and holds some of the experts. The gate gives each token k experts and their weights;
-`dispatch` sends the token to the ranks of those experts, the experts work there, and `combine` brings the weighted sum back.
+Every rank (PE) has tokens of its own and holds some of the experts. The gate gives each token k experts and their
+weights; `dispatch` sends the token to the ranks of those experts, the experts work there, and `combine` brings the
+weighted sum back.
 
-In every step the same layer is also computed without communication, from everybody's tokens and parameters, in float32. Outputs
-and gradients must agree within BOUND. If they do not, or if the loss does not fall, the program ends with status 1.
+In every step the same layer is also computed without communication, from everybody's tokens and parameters, in float32.
+Outputs and gradients must agree within BOUND. If they do not, or if the loss does not fall, the program ends with
+status 1.
 
     causeway run -n 4 python3 moe_layer.py           # add --nodes 2: the ranks as two nodes
     torchrun --nproc-per-node 4 moe_layer.py
@@ -22,8 +24,9 @@ from causeway.ep import Buffer
 HIDDEN, INNER = 128, 64           # elements of a token; of the layer inside an expert
 OWN_EXPERTS, TOPK = 4, 3          # experts of a rank; experts of a token
 TOKENS_MAX, STEPS, RATE = 64, 40, 0.01
-# Rows travel as bfloat16: a rounding changes a number by up to 2^-8 of it. On the way there and back, forward or backward, a
-# number is rounded three times (before it goes; a rank's result; the sum), and once more where there are two hops.
+# Rows travel as bfloat16: a rounding changes a number by up to 2^-8 of it. On the way there and back, forward or
+# backward, a number is rounded three times (before it goes; a rank's result; the sum), and once more where there are
+# two hops.
 BOUND = 4 * 2.0**-8               # deviation from the float32 reference, as a part of the greatest number of the tensor
 
 
@@ -32,8 +35,8 @@ BOUND = 4 * 2.0**-8               # deviation from the float32 reference, as a p
 class Dispatch(torch.autograd.Function):
     """Rows and weights to the ranks of their experts.
 
-    A token is copied to several ranks, so its gradient is the sum of its copies' gradients: just what combine computes. The
-    gradient of a weight comes from the one rank that used it; the others give 0, and combine sums those, too.
+    A token is copied to several ranks, so its gradient is the sum of its copies' gradients: just what combine computes.
+    The gradient of a weight comes from the one rank that used it; the others give 0, and combine sums those, too.
     """
 
     @staticmethod
@@ -52,8 +55,8 @@ class Dispatch(torch.autograd.Function):
 class Combine(torch.autograd.Function):
     """For each of the caller's tokens the sum of the rows that its copies became.
 
-    All those rows have the gradient of the sum. They need it where they are: it goes where the token went. The handle knows
-    the routes, so nothing is counted again and the host does not wait.
+    All those rows have the gradient of the sum. They need it where they are: it goes where the token went. The handle
+    knows the routes, so nothing is counted again and the host does not wait.
     """
 
     @staticmethod
@@ -77,7 +80,9 @@ def gate(x, parameters):
 def run_experts(rows, topk_idx, topk_weights, first, second):
     """For each row the weighted sum over those of its experts that are here; -1 in topk_idx is none."""
     out = torch.zeros_like(rows)
-    for expert in range(len(first)):  # (one without rows, too: else backward would not come by, and the others would wait for it)
+    for expert in range(
+        len(first)
+    ):  # (one without rows, too: else backward would not come by, and the others would wait for it)
         row, choice = (topk_idx == expert).nonzero(as_tuple=True)
         result = silu(rows[row] @ first[expert]) @ second[expert]
         out = out.index_add(0, row, result * topk_weights[row, choice].unsqueeze(1))
@@ -141,8 +146,8 @@ def deviation(got, wanted):
 
 
 def check(task, step, rank, layer, x, out):
-    """The greatest deviation of this rank's output and gradients from the reference's, for the same parameters and the same
-    gradient of the output."""
+    """The greatest deviation of this rank's output and gradients from the reference's, for the same parameters and the
+    same gradient of the output."""
     whole = [layer[0].detach().clone(), over_ranks(layer[1], "gather"), over_ranks(layer[2], "gather")]
     mine = x.detach().clone()
     for part in (mine, *whole):
@@ -161,7 +166,9 @@ def check(task, step, rank, layer, x, out):
 
 def main():
     group = None
-    if "RANK" in os.environ and "WORLD_SIZE" in os.environ:  # started by torchrun: the buffer takes its ranks from the group
+    if (
+        "RANK" in os.environ and "WORLD_SIZE" in os.environ
+    ):  # started by torchrun: the buffer takes its ranks from the group
         torch.distributed.init_process_group("gloo")
         group = torch.distributed.group.WORLD
     causeway.init(group)

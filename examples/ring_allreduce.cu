@@ -63,7 +63,7 @@ __global__ void ring_allreduce(float* result, float* inbox, const float* input, 
     __syncthreads();  // the whole block has added before the part leaves
   }
 
-  // This PE has finished part me + 1. Finished parts go straight into their place in the next PE's result.
+  // This PE has finished part me + 1. Finished parts go straight to their offset in the next PE's result.
   signals += pes;
   for (int step = 0; step < pes - 1; ++step) {
     const Part leaving = part_of(elements, first + (me + 1 - step + pes) % pes, parts);

@@ -13,7 +13,7 @@ static void check(cudaError_t error, const char* call) {
 }
 #define CHECK(call) check((call), #call)
 
-// `inbox` names a place that exists at every PE. The neighbour takes no part in the write.
+// `inbox` names memory that exists at every PE. The neighbour takes no part in the write.
 __global__ void shift(int* inbox) {
   const int me = nvshmem_my_pe();
   const int right = (me + 1) % nvshmem_n_pes();

@@ -3,7 +3,7 @@
 //   token_shuffle [--tokens N] [--hidden N] [--experts-per-pe N] [--rounds N]
 //
 // Every token goes to two experts, which live on any PEs. All PEs first learn how many tokens go from whom to which
-// expert: this matrix of counts tells everyone the final place of every row. So rows are put there at once, with no
+// expert: this matrix of counts tells everyone the final index of every row. So rows are put there at once, with no
 // headers and no handshakes; each carries a signal, and a receiver knows from the counts how many to wait for.
 #include <cuda_runtime.h>
 #include <nvshmem.h>
@@ -85,7 +85,7 @@ __global__ void plan(Layer layer) {
   }
 }
 
-// Every row goes straight to its final place; the row's signal adds one to its expert's count.
+// Every row goes straight to its final row; the row's signal adds one to its expert's count.
 __global__ void dispatch(Layer layer) {
   for (int pair = blockIdx.x; pair < layer.pairs; pair += gridDim.x) {
     const int expert = layer.expert_of[pair], local = expert % layer.experts_per_pe;

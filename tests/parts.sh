@@ -1,12 +1,14 @@
-# The parts of the acceptance run: their results stay in build/test-full/COMMIT, so that a run that was cut off is continued.
-# To be sourced by bash after steps.sh, with `root` set. A part is a step; it is run in a pass through all steps.
+# The parts of the acceptance run: their results stay in build/test-full/COMMIT, so that a run that was cut off is
+# continued. To be sourced by bash after steps.sh, with `root` set. A part is a step; it is run in a pass through all
+# steps.
 
 parts=()      # all, in order
 selected=()   # those that were named; none: all that have not passed
 collecting=   # a pass that only notes the names
 results=      # where the results are; of a tree that differs from its commit nothing is continued
 
-# test_parts: the tests of preset cpu in parts, as NAME and what ctest takes to choose them. Each test is in exactly one.
+# test_parts: the tests of preset cpu in parts, as NAME and what ctest takes to choose them. Each test is in exactly
+# one.
 test_parts() {
   local i slices=9  # programs have tests of ten sizes, and those of one size are to be spread
   echo "unit -L ^unit$"
@@ -22,7 +24,8 @@ git_here() { (unset "${!GIT_@}"; git -C "$root" "$@" 2> /dev/null); }
 # What somebody keeps in the top folder, and in folders of his own there, is no part of the tree.
 tree() {
   local commit
-  [ "$(git_here rev-parse --show-toplevel)" -ef "$root" ] && commit=$(git_here rev-parse HEAD) || { echo unknown; return; }
+  [ "$(git_here rev-parse --show-toplevel)" -ef "$root" ] && commit=$(git_here rev-parse HEAD) ||
+    { echo unknown; return; }
   if git_here status --porcelain --untracked-files=normal | grep -qvE '^\?\? [^/]*/?$'; then commit+=-changed; fi
   echo "$commit"
 }
@@ -66,7 +69,8 @@ versions() {
 keep() {
   local name=$1 result=$2 seconds=$3 log=$root/build/test.$1.log; shift 3
   {
-    printf '%s\n' "part: $name" "result: $result" "seconds: $seconds" "commit: $tree" "date: $(date -u +%Y-%m-%dT%H:%M:%SZ)" \
+    printf '%s\n' "part: $name" "result: $result" "seconds: $seconds" "commit: $tree" \
+      "date: $(date -u +%Y-%m-%dT%H:%M:%SZ)" \
       "machine: $(machine)" "versions:" "$(versions)" "command: $*"
     [ "$result" = begun ] || { echo "the end of its log:"; tail -n 40 "$log" | sed 's/^/  /'; }
   } > "$results/.$name"
@@ -98,28 +102,31 @@ list_parts() {
   for name in "${parts[@]}"; do printf '%-20s %-12s %s\n' "$name" "$(state_of "$name")" "$(seconds_of "$name")"; done
 }
 
-# report_parts: what failed, once more, and the summary, which is kept, too; fails if one that was to be run has not passed.
+# report_parts: what failed, once more, and the summary, which is kept, too; fails if one that was to be run has not
+# passed.
 report_parts() {
   local list name states=
   [ -z "$what_failed" ] || printf '%s\n' "${what_failed#$'\n'}"
   list=$(list_parts)
   for name in "${parts[@]}"; do states+="$(state_of "$name")"$'\n'; done
   printf '%s\n' "commit: $tree" "date: $(date -u +%Y-%m-%dT%H:%M:%SZ)" "machine: $(machine)" "$list" \
-    "$(grep -cx ok <<< "$states") passed, $(grep -cx failed <<< "$states") failed, $(grep -cxE 'to do|interrupted' <<< "$states") to do" |
+    "$(grep -cx ok <<< "$states") passed, $(grep -cx failed <<< "$states") failed, $(
+      grep -cxE 'to do|interrupted' <<< "$states") to do" |
     tee "$results/summary"
   echo "kept in $(shown "$results")"
   for name in "${selected[@]:-${parts[@]}}"; do [ "$(state_of "$name")" = ok ] || return 1; done
 }
 
-# run_parts LISTING [NAME...]: runs those named, or all that have not passed on this tree; only lists them if LISTING is not empty.
-# all_steps has them as steps; `prepare` is called before the first.
+# run_parts LISTING [NAME...]: runs those named, or all that have not passed on this tree; only lists them if LISTING is
+# not empty. all_steps has them as steps; `prepare` is called before the first.
 run_parts() {
   local listing=$1 name; shift
   collecting=yes
   all_steps
   collecting=
   for name in "$@"; do
-    [[ " ${parts[*]} " = *" $name "* ]] || { echo "causeway test: there is no part $name; --parts lists them" >&2; exit 2; }
+    [[ " ${parts[*]} " = *" $name "* ]] ||
+      { echo "causeway test: there is no part $name; --parts lists them" >&2; exit 2; }
   done
   selected=("$@")
   tree=$(tree)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `./causeway test [--full]`: builds everything and runs all tests. --full is the acceptance run: long seeded sweeps, many
-# random cases, and all conformance programs under AddressSanitizer; it consists of parts (parts.sh).
+# `./causeway test [--full]`: builds everything and runs all tests. --full is the acceptance run: long seeded sweeps,
+# many random cases, and all conformance programs under AddressSanitizer; it consists of parts (parts.sh).
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -103,9 +103,11 @@ all_steps() {
 
 cuda_steps() {
   local i compile=(tests/build_cuda_programs.sh build/cpu/bin/causeway)
-  local prototypes=(tests/api/prototypes.py --include build/cpu/include --nvcc "$(command -v nvcc)" --fetch build/reference)
+  local nvcc; nvcc=$(command -v nvcc)
+  local prototypes=(tests/api/prototypes.py --include build/cpu/include --nvcc "$nvcc" --fetch build/reference)
   step cuda_preset cmake --preset cuda -DCAUSEWAY_TESTS=OFF
-  step ptx built causeway_generated python3 -B tests/codegen/check.py --include "$root/build/cpu/include" --nvcc "$(command -v nvcc)"
+  step ptx built causeway_generated python3 -B tests/codegen/check.py \
+    --include "$root/build/cpu/include" --nvcc "$nvcc"
   if [ $full = OFF ]; then
     step prototypes python3 -B "${prototypes[@]}"
     note skipped

@@ -1,4 +1,5 @@
-# The steps of tests/run.sh: each is announced, timed, and explained if it fails. To be sourced by bash, with `root` set.
+# The steps of tests/run.sh: each is announced, timed, and explained if it fails. To be sourced by bash, with `root`
+# set.
 . "$root/tools/progress.sh"
 
 passed=0 failed=() what_failed= ran=
@@ -29,7 +30,8 @@ step() {
   tail -n 60 "$log" | sed 's/^/   | /'
   printf '   %s: FAILED; from its log:\n' "$name"
   failures_of "$log" | sed 's/^/   > /'
-  what_failed+=$(printf '\n== FAILED: %s (log: %s)\n%s' "$name" "$(shown "$log")" "$(failures_of "$log" | sed 's/^/   > /')")
+  what_failed+=$(printf '\n== FAILED: %s (log: %s)\n%s' "$name" "$(shown "$log")" \
+    "$(failures_of "$log" | sed 's/^/   > /')")
 }
 
 # note PATTERN: the lines of the last step's log, if it was run, that should be seen even where all is well

@@ -9,7 +9,7 @@
 namespace causeway::cc {
 namespace {
 
-// Programs name NVSHMEM's libraries; libcauseway.so takes their place.
+// Programs name NVSHMEM's libraries; libcauseway.so stands for them.
 bool is_nvshmem_library(const std::string& argument) {
   return argument == "-lnvshmem" || argument == "-lnvshmem_host" || argument == "-lnvshmem_device" ||
          argument == "-lcauseway";

@@ -3,8 +3,8 @@
 #
 #   demo.sh OUTDIR PREFIX...
 #
-# PREFIX/bin/causeway is the tool and PREFIX/examples holds the built programs, of the CPU machine (four PEs) or of GPUs (two
-# PEs, under MPS if they share one): PREFIX/lib says which. OUTDIR gets the pictures.
+# PREFIX/bin/causeway is the tool and PREFIX/examples holds the built programs, of the CPU machine (four PEs) or of GPUs
+# (two PEs, under MPS if they share one): PREFIX/lib says which. OUTDIR gets the pictures.
 set -euo pipefail
 
 if [[ $# -lt 2 ]]; then

@@ -115,7 +115,7 @@ int help_command(int argc, char** argv) {
   return command->run(2, arguments);
 }
 
-/// Where standard streams are closed, /dev/null takes their places: else the next files would, also those of the PEs,
+/// Where standard streams are closed, /dev/null stands for them: else the next files would, also those of the PEs,
 /// and what is printed would go there.
 void open_standard_streams() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})

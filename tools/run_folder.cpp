@@ -14,9 +14,9 @@ namespace {
 constexpr const char* prefix = "causeway-job-";
 constexpr time_t young_s = 60;  // its maker may not hold the lock yet
 
-void remove_left_ones(const std::filesystem::path& place) {
+void remove_left_ones(const std::filesystem::path& parent) {
   std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(place, ignored)) {
+  for (const auto& entry : std::filesystem::directory_iterator(parent, ignored)) {
     if (!entry.path().filename().string().starts_with(prefix)) continue;
     const UniqueFd lock(::open(entry.path().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     struct stat what {};
@@ -28,10 +28,10 @@ void remove_left_ones(const std::filesystem::path& place) {
 
 }  // namespace
 
-JobFolder::JobFolder(const std::string& place) {
-  remove_left_ones(place);
-  path_ = place + "/" + prefix + "XXXXXX";
-  if (::mkdtemp(path_.data()) == nullptr) fail_errno("making a folder for the files of the job in " + place);
+JobFolder::JobFolder(const std::string& parent) {
+  remove_left_ones(parent);
+  path_ = parent + "/" + prefix + "XXXXXX";
+  if (::mkdtemp(path_.data()) == nullptr) fail_errno("making a folder for the files of the job in " + parent);
   lock_.reset(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (lock_) (void)::flock(lock_.get(), LOCK_SH);
 }

@@ -10,8 +10,8 @@ namespace causeway {
 /// user have left because their guardians were killed, too.
 class JobFolder {
  public:
-  /// In the folder `place`. Throws Error when none can be made.
-  explicit JobFolder(const std::string& place);
+  /// In the folder `parent`. Throws Error when none can be made.
+  explicit JobFolder(const std::string& parent);
   [[nodiscard]] const std::string& path() const { return path_; }
   void remove() const;
 

@@ -3,13 +3,25 @@ import posixpath
 import re
 
 ROOT = "src/causeway"  # the library; elsewhere and without it the rule finds nothing
-# From the bottom to the top. A folder includes what stands below it; those that share a floor do not include each other.
-FLOORS = [("base",), ("bootstrap", "config", "machine"), ("emulator", "heap", "view"), ("amo", "order", "rma"), ("coll", "signal"),
-          ("host",), ("team",), ("runtime",), ("api",), ("moe",)]
+# From the bottom to the top. A folder includes what stands below it; those that share a floor do not include each
+# other.
+FLOORS = [
+    ("base",),
+    ("bootstrap", "config", "machine"),
+    ("emulator", "heap", "view"),
+    ("amo", "order", "rma"),
+    ("coll", "signal"),
+    ("host",),
+    ("team",),
+    ("runtime",),
+    ("api",),
+    ("moe",),
+]
 
 
 def included(source, include):
-    """The folder of the library that `include` of this file is of, or what stands above the library; None for all else."""
+    """The folder of the library that `include` of this file is of, or what stands above the library; None for all
+    else."""
     parts = include.split("/")
     if parts[0] == "tools":
         return "tools"

@@ -12,8 +12,14 @@ from ._machine import native, on_cpu
 
 _DLPACK_CPU, _DLPACK_CUDA, _DLPACK_CUDA_MANAGED = 1, 2, 13
 # Types that a library may lack, and what carries their bits there.
-_BITS_OF = {"bfloat16": "uint16", "float8_e4m3fn": "uint8", "float8_e5m2": "uint8", "uint16": "int16", "uint32": "int32",
-            "uint64": "int64"}
+_BITS_OF = {
+    "bfloat16": "uint16",
+    "float8_e4m3fn": "uint8",
+    "float8_e5m2": "uint8",
+    "uint16": "int16",
+    "uint32": "int32",
+    "uint64": "int64",
+}
 
 
 @dataclass(frozen=True)
@@ -86,8 +92,10 @@ def describe(array: Any, argument: str) -> Memory:
     except ValueError as problem:
         raise ValueError(f"{argument}: {problem}") from None
     if not hasattr(array, "__dlpack__"):
-        raise ValueError(f"{argument} is a {type(array).__name__}: must be a tensor of PyTorch, NumPy or CuPy, or another "
-                         "object with __dlpack__")
+        raise ValueError(
+            f"{argument} is a {type(array).__name__}: must be a tensor of PyTorch, NumPy or CuPy, or another "
+            "object with __dlpack__"
+        )
     address, shape, strides, code, bits, device_type, _ = native.describe(array)
     on_device = device_type == _DLPACK_CPU if on_cpu else device_type in (_DLPACK_CUDA, _DLPACK_CUDA_MANAGED)
     library = Library(type(array).__module__.split(".")[0], small_floats=False)
@@ -96,12 +104,15 @@ def describe(array: Any, argument: str) -> Memory:
 
 def check_contiguous(memory: Memory, argument: str) -> Memory:
     if not memory.contiguous:
-        raise ValueError(f"{argument} of shape {list(memory.shape)} is not contiguous: must be (rows one after the other)")
+        raise ValueError(
+            f"{argument} of shape {list(memory.shape)} is not contiguous: must be (rows one after the other)"
+        )
     return memory
 
 
 def make(library: Library, shape: Sequence[int], dtype: str) -> Any:
-    """A new array of that library, not filled. Where the library lacks the type, of the unsigned type of the same width."""
+    """A new array of that library, not filled. Where the library lacks the type, of the unsigned type of the same
+    width."""
     if library.name == "torch":
         torch = sys.modules["torch"]
         found = getattr(torch, dtype, None) or getattr(torch, _BITS_OF.get(dtype, dtype))

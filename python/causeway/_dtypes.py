@@ -4,7 +4,9 @@ from typing import Any, NamedTuple
 
 class DType(NamedTuple):
     name: str
-    code: int  # DLPack's kind: 0 signed, 1 unsigned, 2 floating point, 4 bfloat16, 6 bool, 10 and 12 8-bit floating point
+    code: (
+        int  # DLPack's kind: 0 signed, 1 unsigned, 2 floating point, 4 bfloat16, 6 bool, 10 and 12 8-bit floating point
+    )
     bits: int
 
     @property
@@ -22,7 +24,11 @@ _BY_CODE = {(dtype.code, dtype.bits): dtype for dtype in _ALL}
 
 def dtype_of(given: Any) -> DType:
     """From a name, a torch.dtype, a NumPy dtype or a NumPy scalar type."""
-    name = given if isinstance(given, str) else getattr(given, "name", None) or getattr(given, "__name__", None) or str(given)
+    name = (
+        given
+        if isinstance(given, str)
+        else getattr(given, "name", None) or getattr(given, "__name__", None) or str(given)
+    )
     found = BY_NAME.get(name.rsplit(".", 1)[-1])
     if found is None:
         raise ValueError(f"dtype is {given!r}: must be one of {', '.join(BY_NAME)}")

@@ -24,7 +24,9 @@ def choose(wanted: Optional[str]) -> ModuleType:
         try:
             return _load(wanted)
         except ImportError as problem:
-            raise ImportError(f"CAUSEWAY_MACHINE is '{wanted}', and this installation cannot load it: {problem}") from problem
+            raise ImportError(
+                f"CAUSEWAY_MACHINE is '{wanted}', and this installation cannot load it: {problem}"
+            ) from problem
     cuda = _load_or_none("cuda")
     if cuda is not None and cuda.device_count() > 0:
         return cuda

@@ -65,8 +65,8 @@ _host_stream: Optional[Stream] = None
 
 
 def current_stream() -> int:
-    """The stream of a call that is given none: PyTorch's or CuPy's current one, else the default stream. On the CPU machine one
-    of this package's own, for which the call then waits."""
+    """The stream of a call that is given none: PyTorch's or CuPy's current one, else the default stream. On the CPU
+    machine one of this package's own, for which the call then waits."""
     global _host_stream
     if on_cpu:
         if _host_stream is None:
@@ -92,14 +92,18 @@ def handle_of(stream: Any) -> int:
         return int((protocol() if callable(protocol) else protocol)[1])
     if hasattr(stream, "ptr"):
         return int(stream.ptr)
-    raise ValueError(f"stream is a {type(stream).__name__}: must be None, an integer handle, or an object with cuda_stream or "
-                     "__cuda_stream__")
+    raise ValueError(
+        f"stream is a {type(stream).__name__}: must be None, an integer handle, or an object with cuda_stream or "
+        "__cuda_stream__"
+    )
 
 
 _own_team = -1  # of this PE alone: its meeting answers with the faults that kernels have left
 
 
-_looks: List["weakref.WeakMethod[Callable[[int], None]]"] = []  # at what kernels of an object have reported, like a Buffer's
+_looks: List["weakref.WeakMethod[Callable[[int], None]]"] = (
+    []
+)  # at what kernels of an object have reported, like a Buffer's
 
 
 def on_check(look: Callable[[int], None]) -> None:
@@ -109,7 +113,8 @@ def on_check(look: Callable[[int], None]) -> None:
 
 
 def check_faults(stream: int) -> None:
-    """RuntimeError if a kernel of this package has reported a fault since the last check. stream: one that is through."""
+    """RuntimeError if a kernel of this package has reported a fault since the last check. stream: one that is
+    through."""
     global _own_team
     if not native.is_bound():
         return
@@ -140,15 +145,16 @@ def synchronize(stream: Any = None) -> None:
 
 
 def run_on(stream: Any, call: Callable[[int], None]) -> None:
-    """Queues an operation. Without a stream on the CPU machine it is complete on return: host code reads the tensors."""
+    """Queues an operation. Without a stream on the CPU machine it is complete on return: host code reads the
+    tensors."""
     call(handle_of(stream))
     if stream is None and on_cpu:
         synchronize()
 
 
 def take_part(stream: Any, call: Callable[[int], None]) -> None:
-    """With bad arguments: queues a collective operation all the same, so that no other PE waits. Its errors are the others'. (The
-    stream itself may be what is bad.)"""
+    """With bad arguments: queues a collective operation all the same, so that no other PE waits. Its errors are the
+    others'. (The stream itself may be what is bad.)"""
     try:
         handle_of(stream)
     except ValueError:

@@ -34,8 +34,9 @@ class Team:
         return native.team_translate_pe(self._valid(), pe, to._valid())
 
     def split_strided(self, start: int, stride: int, size: int) -> Optional["Team"]:
-        """The team of this team's members start, start + stride, ... (`size` of them). Called by all members of this team with
-        the same arguments; those who are not in the new team get None. ValueError on all of them for bad arguments."""
+        """The team of this team's members start, start + stride, ... (`size` of them). Called by all members of this
+        team with the same arguments; those who are not in the new team get None. ValueError on all of them for bad
+        arguments."""
         parent = self._valid()
         try:
             made = native.team_split_strided(parent, start, stride, size)
@@ -46,7 +47,8 @@ class Team:
         return Team(made) if made >= 0 else None
 
     def split_2d(self, xrange: int) -> Tuple["Team", "Team"]:
-        """Lays the members out in rows of `xrange`: the teams of this PE's row and of its column. Called by all members."""
+        """Lays the members out in rows of `xrange`: the teams of this PE's row and of its column. Called by all
+        members."""
         parent = self._valid()
         try:
             x, y = native.team_split_2d(parent, xrange)
@@ -84,8 +86,8 @@ def number_of(team: Optional[Team]) -> int:
 
 
 def team_of_group(group: Any) -> Tuple[Team, bool]:
-    """The team whose members are the ranks of a process group, and whether it was made by this call. Collective over the
-    group, within a world that has been initialised."""
+    """The team whose members are the ranks of a process group, and whether it was made by this call. Collective over
+    the group, within a world that has been initialised."""
     rank, size = group_rank_and_size(group)
     # Decided by all ranks' numbers, so that all decide the same.
     if gather_objects(group, world.my_pe) == list(range(world.n_pes)):

@@ -16,8 +16,8 @@ class SymmetricTensor:
     """A contiguous tensor that exists at every PE, made by zeros() or empty(); or, by peer(), the view of another PE's.
 
     It is a DLPack object: `torch.from_dlpack(tensor)`, `cupy.from_dlpack(tensor)` and, on the CPU machine,
-    `numpy.asarray(tensor)` are views without a copy. Views, and contiguous parts of them, may be given wherever a call of this
-    package wants symmetric memory. Views must not be used after free() or finalize().
+    `numpy.asarray(tensor)` are views without a copy. Views, and contiguous parts of them, may be given wherever a call
+    of this package wants symmetric memory. Views must not be used after free() or finalize().
     """
 
     def __init__(self, address: int, shape: Tuple[int, ...], dtype: DType, owned: bool) -> None:
@@ -78,8 +78,8 @@ class SymmetricTensor:
         return bits if viewed is None else bits.view(viewed)
 
     def numpy(self) -> Any:
-        """A view as numpy.ndarray: CPU machine only. bfloat16 and FP8 come as integers, or as types of ml_dtypes where that has
-        been imported."""
+        """A view as numpy.ndarray: CPU machine only. bfloat16 and FP8 come as integers, or as types of ml_dtypes where
+        that has been imported."""
         import numpy
         if not on_cpu:
             raise ValueError("numpy() of a tensor in GPU memory: must be on the CPU machine; use torch() or read()")
@@ -102,15 +102,25 @@ class SymmetricTensor:
         if not host:
             return
         import ctypes
-        place = ctypes.addressof((ctypes.c_char * len(host)).from_buffer(host))
+        host_address = ctypes.addressof((ctypes.c_char * len(host)).from_buffer(host))
         queue = handle_of(stream)
-        native.copy(self.address if to_device else place, place if to_device else self.address, len(host), queue, on_cpu)
+        native.copy(
+            self.address if to_device else host_address,
+            host_address if to_device else self.address,
+            len(host),
+            queue,
+            on_cpu,
+        )
         native.synchronize(queue)
 
     def __causeway_memory__(self) -> Memory:
         # Results of calls that make new tensors are of PyTorch where a program has it.
-        place = "cpu" if on_cpu else f"cuda:{self._device}"
-        library = Library("torch", place) if "torch" in sys.modules else Library("numpy", small_floats="ml_dtypes" in sys.modules)
+        device = "cpu" if on_cpu else f"cuda:{self._device}"
+        library = (
+            Library("torch", device)
+            if "torch" in sys.modules
+            else Library("numpy", small_floats="ml_dtypes" in sys.modules)
+        )
         return Memory(self.address, self.shape, BY_NAME[self.dtype], True, True, self, library)
 
     def __dlpack__(self, **options: Any) -> Any:
@@ -188,8 +198,8 @@ def _make(call: str, shape: Shape, dtype: Any, zeroed: bool) -> SymmetricTensor:
 
 
 def zeros(shape: Shape, dtype: Any = "float32") -> SymmetricTensor:
-    """A symmetric tensor of zeros. Collective: all PEs call it with the same shape and type, in the same order; it returns when
-    every PE's is zero.
+    """A symmetric tensor of zeros. Collective: all PEs call it with the same shape and type, in the same order; it
+    returns when every PE's is zero.
 
     shape: an integer or a sequence of them. dtype: a name such as "bfloat16", a torch.dtype or a NumPy type.
     Raises ValueError for a bad shape or type, RuntimeError if PEs disagree or memory is short (on all of them).
@@ -200,5 +210,3 @@ def zeros(shape: Shape, dtype: Any = "float32") -> SymmetricTensor:
 def empty(shape: Shape, dtype: Any = "float32") -> SymmetricTensor:
     """zeros() without the zeros: the contents are what the memory held."""
     return _make("empty", shape, dtype, False)
-
-

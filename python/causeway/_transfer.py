@@ -1,6 +1,6 @@
-"""Put, get, signals and order. All are queued on a stream and return at once; with stream=None the stream is the current one of
-PyTorch or CuPy (else the default stream), and on the CPU machine the call returns when it is done. With a stream, tensors must
-live until the stream has passed."""
+"""Put, get, signals and order. All are queued on a stream and return at once; with stream=None the stream is the
+current one of PyTorch or CuPy (else the default stream), and on the CPU machine the call returns when it is done. With
+a stream, tensors must live until the stream has passed."""
 from typing import Any, Callable
 
 from ._arrays import Memory, check_contiguous, describe
@@ -25,8 +25,10 @@ def _check_symmetric(memory: Memory, argument: str) -> Memory:
     last = memory.address + max(memory.bytes, 1) - 1
     own = native.my_pe()
     if native.peer_address(memory.address, own) == 0 or native.peer_address(last, own) == 0:
-        raise ValueError(f"{argument} at {memory.address:#x} ({memory.bytes} bytes): must be symmetric memory of this PE, of "
-                         "causeway.zeros or causeway.empty")
+        raise ValueError(
+            f"{argument} at {memory.address:#x} ({memory.bytes} bytes): must be symmetric memory of this PE, of "
+            "causeway.zeros or causeway.empty"
+        )
     return memory
 
 
@@ -53,8 +55,8 @@ def _value(value: int) -> int:
 def put(dest: Any, source: Any, pe: int, stream: Any = None) -> None:
     """Copies `source` to `dest` at PE `pe`. Not collective: `pe` takes no part.
 
-    dest: symmetric; source: any tensor of the same type and number of elements. Delivered after quiet() or a barrier on the
-    same stream. source may be changed when the stream has passed.
+    dest: symmetric; source: any tensor of the same type and number of elements. Delivered after quiet() or a barrier on
+    the same stream. source may be changed when the stream has passed.
     """
     to, fro = _pair("put", dest, source)
     _check_symmetric(to, "dest")
@@ -74,7 +76,8 @@ def get(dest: Any, source: Any, pe: int, stream: Any = None) -> None:
 
 
 def put_signal(dest: Any, source: Any, signal: Any, value: int, pe: int, op: str = "set", stream: Any = None) -> None:
-    """put(), then `signal` at PE `pe` is set to `value`, or `value` is added (op="add"): who sees the signal sees the data.
+    """put(), then `signal` at PE `pe` is set to `value`, or `value` is added (op="add"): who sees the signal sees the
+    data.
 
     signal: a symmetric tensor of one uint64 (or int64). Not collective.
     """
@@ -82,12 +85,15 @@ def put_signal(dest: Any, source: Any, signal: Any, value: int, pe: int, op: str
     _check_symmetric(to, "dest")
     check_pe(pe)
     word, operation, number = _signal_word(signal), _operation(op), _value(value)
-    run_on(stream, lambda queue: native.put_signal(to.address, fro.address, to.bytes, word.address, number, operation, pe,
-                                                   queue))
+    run_on(
+        stream,
+        lambda queue: native.put_signal(to.address, fro.address, to.bytes, word.address, number, operation, pe, queue),
+    )
 
 
 def signal(signal: Any, value: int, pe: int, op: str = "set", stream: Any = None) -> None:
-    """Sets `signal` at PE `pe` to `value`, or adds it (op="add"). Ordered behind nothing but by quiet(). Not collective."""
+    """Sets `signal` at PE `pe` to `value`, or adds it (op="add"). Ordered behind nothing but by quiet(). Not
+    collective."""
     require_initialized("signal")
     word, operation, number = _signal_word(signal), _operation(op), _value(value)
     check_pe(pe)
@@ -95,8 +101,8 @@ def signal(signal: Any, value: int, pe: int, op: str = "set", stream: Any = None
 
 
 def signal_wait(signal: Any, value: int, cmp: str = "ge", stream: Any = None) -> None:
-    """The stream waits until this PE's own `signal` compares so (eq, ne, gt, ge, lt, le) with `value`; the data that came with it
-    are then there. Waits for ever if the signal never comes, unless CAUSEWAY_WAIT_TIMEOUT is set."""
+    """The stream waits until this PE's own `signal` compares so (eq, ne, gt, ge, lt, le) with `value`; the data that
+    came with it are then there. Waits for ever if the signal never comes, unless CAUSEWAY_WAIT_TIMEOUT is set."""
     require_initialized("signal_wait")
     word, number = _signal_word(signal), _value(value)
     if cmp not in native.COMPARISONS:

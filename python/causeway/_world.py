@@ -36,9 +36,16 @@ def unique_id() -> bytes:
     return native.unique_id()
 
 
-def init(group: Any = None, *, unique_id: Optional[bytes] = None, rank: Optional[int] = None, size: Optional[int] = None,
-         device: Optional[int] = None) -> None:
-    """Joins the job. Collective: every PE calls it; it returns when all have come. Calls after the first change nothing.
+def init(
+    group: Any = None,
+    *,
+    unique_id: Optional[bytes] = None,
+    rank: Optional[int] = None,
+    size: Optional[int] = None,
+    device: Optional[int] = None,
+) -> None:
+    """Joins the job. Collective: every PE calls it; it returns when all have come. Calls after the first change
+    nothing.
 
     group: a torch.distributed process group or an mpi4py communicator, whose ranks become the PEs. None: the job of
         `causeway run`, else the processes of torchrun (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT; needs PyTorch), else
@@ -54,8 +61,10 @@ def init(group: Any = None, *, unique_id: Optional[bytes] = None, rank: Optional
         return
     if unique_id is not None:
         if group is not None or rank is None or size is None:
-            raise ValueError(f"unique_id is given with group {group!r}, rank {rank!r}, size {size!r}: must come with rank and "
-                             "size, and without group")
+            raise ValueError(
+                f"unique_id is given with group {group!r}, rank {rank!r}, size {size!r}: must come with rank and "
+                "size, and without group"
+            )
         if not 0 <= rank < size:
             raise ValueError(f"rank is {rank}, size is {size}: rank must be 0 to size less 1")
     _select_device(device)
@@ -75,8 +84,8 @@ def init(group: Any = None, *, unique_id: Optional[bytes] = None, rank: Optional
 
 
 def finalize() -> None:
-    """Leaves the job: completes all work and frees what is left. Collective: every PE calls it. Memory of symmetric tensors, and
-    views of it, must not be used afterwards."""
+    """Leaves the job: completes all work and frees what is left. Collective: every PE calls it. Memory of symmetric
+    tensors, and views of it, must not be used afterwards."""
     require_initialized("finalize")
     for method in _at_finalize:
         alive = method()
@@ -124,7 +133,9 @@ def group_rank_and_size(group: Any) -> "tuple[int, int]":
         return group.Get_rank(), group.Get_size()
     if callable(getattr(group, "rank", None)) and callable(getattr(group, "size", None)):
         return group.rank(), group.size()
-    raise ValueError(f"group is a {type(group).__name__}: must be a torch.distributed process group or an mpi4py communicator")
+    raise ValueError(
+        f"group is a {type(group).__name__}: must be a torch.distributed process group or an mpi4py communicator"
+    )
 
 
 def _init_by_group(group: Any) -> None:
@@ -137,24 +148,28 @@ def _init_by_torchrun() -> None:
     try:
         import torch.distributed as distributed
     except ImportError as problem:
-        raise RuntimeError("WORLD_SIZE and MASTER_ADDR are set, as torchrun does, and PyTorch cannot be imported: start the "
-                           "program by causeway run, or give init() a unique_id") from problem
+        raise RuntimeError(
+            "WORLD_SIZE and MASTER_ADDR are set, as torchrun does, and PyTorch cannot be imported: start the "
+            "program by causeway run, or give init() a unique_id"
+        ) from problem
     if distributed.is_initialized():
         return _init_by_group(distributed.group.WORLD)
     _store, rank, size = next(iter(distributed.rendezvous("env://")))
     _rendezvous += 1  # on all ranks alike, because init is collective
-    place = f"causeway/unique_id/{_rendezvous}"
+    key = f"causeway/unique_id/{_rendezvous}"
     if rank == 0:
-        _store.set(place, native.unique_id())
-    native.init_by_id(bytes(_store.get(place)), rank, size)
+        _store.set(key, native.unique_id())
+    native.init_by_id(bytes(_store.get(key)), rank, size)
 
 
 def _init_by_mpi() -> None:
     try:
         from mpi4py import MPI
     except ImportError as problem:
-        raise RuntimeError("this is a process of mpirun, and mpi4py cannot be imported: install it, start the program by "
-                           "causeway run, or give init() a unique_id") from problem
+        raise RuntimeError(
+            "this is a process of mpirun, and mpi4py cannot be imported: install it, start the program by "
+            "causeway run, or give init() a unique_id"
+        ) from problem
     _init_by_group(MPI.COMM_WORLD)
 
 
@@ -168,8 +183,8 @@ def _select_device(device: Optional[int]) -> None:
     if device is None and torch is not None and torch.cuda.is_initialized():
         device = torch.cuda.current_device()
     if device is None:
-        places = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "CAUSEWAY_PE")
-        device = int(next((os.environ[name] for name in places if name in os.environ), "0")) % count
+        variables = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "CAUSEWAY_PE")
+        device = int(next((os.environ[name] for name in variables if name in os.environ), "0")) % count
     if not 0 <= device < count:
         raise ValueError(f"device is {device}: must be 0 to {count - 1}, the GPUs that this process sees")
     native.set_device(device)

@@ -15,7 +15,7 @@ template <class... Values>
   throw std::invalid_argument(fmt::format(text, values...));
 }
 
-constexpr int64_t kAny = -1;  // in place of an extent
+constexpr int64_t kAny = -1;  // in address of an extent
 
 /// An array as Python describes it: whatever library it is of.
 struct Array {
@@ -30,16 +30,16 @@ struct Array {
   void check(const std::string& wanted, const std::vector<int64_t>& extents, const char* meaning) const;
   /// An extent, of an array that has been checked.
   [[nodiscard]] int extent(size_t dimension) const;
-  /// Its place. One without elements, which some libraries put at 0, is told apart from one that is not given.
+  /// Its address. One without elements, which some libraries put at 0, is told apart from one that is not given.
   template <class T = void>
-  [[nodiscard]] T* place() const {
+  [[nodiscard]] T* address() const {
     return as_pointer<T>(address == 0 ? 16 : address);
   }
 };
 /// Null for an array that is not given.
 template <class T>
-T* place_of(const Array* array) {
-  return array ? array->place<T>() : nullptr;
+T* address_of(const Array* array) {
+  return array ? array->address<T>() : nullptr;
 }
 
 /// An int of that range; `meaning`: of what.

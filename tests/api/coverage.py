@@ -22,8 +22,21 @@ import gen  # noqa: E402
 
 def said_by(program, compiler, include):
     """The words of a preprocessed program that stand in files of the tests."""
-    command = [compiler, "-std=c++20", "-E", "-x", "c++", "-DCAUSEWAY_CPU=1", "-isystem", str(SOURCES / "causeway/emulator/include"),
-               "-I", str(SOURCES), "-I", str(include), str(program)]
+    command = [
+        compiler,
+        "-std=c++20",
+        "-E",
+        "-x",
+        "c++",
+        "-DCAUSEWAY_CPU=1",
+        "-isystem",
+        str(SOURCES / "causeway/emulator/include"),
+        "-I",
+        str(SOURCES),
+        "-I",
+        str(include),
+        str(program),
+    ]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     words, ours = set(), False
     for line in text.splitlines():

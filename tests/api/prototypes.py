@@ -27,10 +27,26 @@ import gen  # noqa: E402
 WHEEL = "nvidia-nvshmem-cu13==3.4.5"
 # The reference declares them with two signatures, so that their address is ambiguous: once without PE_root.
 TWICE_THERE = {"nvshmemx_broadcastmem_warp", "nvshmemx_broadcastmem_block"}
-# Programs of what the reference lacks: host forms of device calls (signals, waits), errors, limits, tiles of every type by
-# load and store, and our own buffer.
-OURS_ALONE = {"errors", "errors_calls", "errors_collective", "limits", "moe", "moe_errors", "moe_low_latency", "moe_masks", "order",
-              "primitives", "signal", "signal_flow", "tiles", "uniqueid", "wait", "without_job"}
+# Programs of what the reference lacks: host forms of device calls (signals, waits), errors, limits, tiles of every type
+# by load and store, and our own buffer.
+OURS_ALONE = {
+    "errors",
+    "errors_calls",
+    "errors_collective",
+    "limits",
+    "moe",
+    "moe_errors",
+    "moe_low_latency",
+    "moe_masks",
+    "order",
+    "primitives",
+    "signal",
+    "signal_flow",
+    "tiles",
+    "uniqueid",
+    "wait",
+    "without_job",
+}
 
 
 def fetch(directory):
@@ -64,8 +80,18 @@ def assertions(names):
 
 def compile_with(nvcc, source, includes, extra=()):
     # (What code it becomes says nothing about names and types, and good code takes a quarter of an hour.)
-    command = [nvcc, "-std=c++17", "-G", "-gencode", "arch=compute_90,code=compute_90", "-c", str(source), "-o", "/dev/null",
-               *extra]
+    command = [
+        nvcc,
+        "-std=c++17",
+        "-G",
+        "-gencode",
+        "arch=compute_90,code=compute_90",
+        "-c",
+        str(source),
+        "-o",
+        "/dev/null",
+        *extra,
+    ]
     for include in includes:
         command += ["-I", str(include)]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -99,7 +125,9 @@ def main():
             (types / "types.h").write_text(gen.render_types())
             programs = [p for p in sorted((HERE.parent / "conformance").glob("*.cu")) if p.stem not in OURS_ALONE]
             with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-                problems = pool.map(lambda p: compile_with(options.nvcc, p, [reference, scratch], ["-rdc=true"]), programs)
+                problems = pool.map(
+                    lambda p: compile_with(options.nvcc, p, [reference, scratch], ["-rdc=true"]), programs
+                )
                 for program, problem in zip(programs, problems):
                     results.append((f"{program.name} against the reference's headers", problem))
     failed = 0

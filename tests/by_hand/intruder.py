@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a user of the same host can try: memory of its own in the place of a PE's.
+"""What a user of the same host can try: memory of its own instead of a PE's.
 
     intruder.py SECONDS     sends to every socket of the descriptor exchange that /proc/net/unix shows; prints how often
 """

@@ -14,7 +14,8 @@ failed=0
 check() { # NAME COMMAND...
   name=$1
   shift
-  if timeout 60 "$build/bin/causeway" run -n 3 --timeout 50 "$@"; then echo "$name: right"; else echo "$name: wrong"; failed=1; fi
+  if timeout 60 "$build/bin/causeway" run -n 3 --timeout 50 "$@"; then echo "$name: right"
+  else echo "$name: wrong"; failed=1; fi
 }
 
 check "one pid, a /proc for each" unshare --pid --fork --mount-proc "$work/growth"

@@ -1,8 +1,9 @@
 # Which kernel must look how. The reasons are in the performance and ordering arguments of the headers named.
 """FILES: file -> kernel -> rules. Rules that several kernels share are named once."""
-from rules import (CALL, FENCE, LOAD, RELEASE, STORE, absent, at_least, between, calls_only, calls_only_reports, exactly,
-                   in_flight, no_local_memory, none_before, one_thread, polls_long_without, polls_only, precedes, steps_of_16,
-                   straight_line)
+from rules import (CALL, FENCE, LOAD, RELEASE, STORE, absent, at_least, between, calls_only, calls_only_reports,
+                   exactly,
+                   in_flight, no_local_memory, none_before, one_thread, polls_long_without, polls_only, precedes,
+                   steps_of_16,                    straight_line)
 
 BITS = {1: "8", 2: "16", 4: "32", 8: "64"}
 ACQUIRE = r"ld\.acquire\.sys\b"
@@ -25,14 +26,15 @@ def g(size):
             straight_line(), NO_FENCE, no_local_memory()]
 
 
-# rma/copy.hpp: eight 16-byte loads in flight hide one round trip to the peer, and one aligned element moves whole, in one
-# load and one store; odd places go by one call. rma/rma.hpp: the group meets at entry, so that what its threads have written
-# is copied, and at the end.
+# rma/copy.hpp: eight 16-byte loads in flight hide one round trip to the peer, and one aligned element moves whole, in
+# one load and one store; odd addresses go by one call. rma/rma.hpp: the group meets at entry, so that what its threads
+# have written is copied, and at the end.
 SYNC_BLOCK, SYNC_WARP = r"bar(?:rier)?(?:\.cta)?\.sync\b", r"bar\.warp\.sync\b"
 
 
 def whole(*sizes):
-    return [at_least(1, rf"st\.(?!param|local)(?:[a-z]+\.)*[bufs]{8 * size}\b", f"store of {size} bytes") for size in sizes]
+    return [at_least(1, rf"st\.(?!param|local)(?:[a-z]+\.)*[bufs]{8 * size}\b", f"store of {size} bytes")
+            for size in sizes]
 
 
 def met(sync, group):
@@ -43,7 +45,8 @@ def met(sync, group):
             between(rf"{STORE}|{CALL}", sync, r"ret\b", f"the {group}'s sync follows the copy")]
 
 
-ODD_CALLS = calls_only("copy_anything", LOAD + r"\S*v2", "no call but for odd places, and none on the way of whole words")
+ODD_CALLS = calls_only("copy_anything", LOAD + r"\S*v2",
+                       "no call but for odd addresses, and none on the way of whole words")
 COPY = [in_flight(8), steps_of_16(), NO_FENCE, NO_RELEASE, no_local_memory(), ODD_CALLS] + whole(4, 8)
 COPY_BLOCK, COPY_WARP = COPY + met(SYNC_BLOCK, "block"), COPY + met(SYNC_WARP, "warp")
 # What a get reads of a peer comes from there, not from the L1 cache.
@@ -62,8 +65,8 @@ PUT_SIGNAL_BLOCK = PUT_SIGNAL + [precedes(SYNC_BLOCK, LOAD, "the block's sync pr
                                  between(rf"{STORE}|{CALL}", SYNC_BLOCK, RELEASE,
                                          "the block's sync lies between the copy and the release")]
 
-# signal/signal.hpp, machine/spin.hpp: an acquire load a poll, at first; then relaxed ones, and an acquire load of what they find.
-# What a report needs is put together when there is one.
+# signal/signal.hpp, machine/spin.hpp: an acquire load a poll, at first; then relaxed ones, and an acquire load of what
+# they find. What a report needs is put together when there is one.
 RELAXED = r"ld\.relaxed\.sys\b"
 LONG_WAIT = polls_long_without(ACQUIRE, RELAXED, "a long wait acquires no more")
 POLL = [polls_only(rf"{ACQUIRE}|{RELAXED}", "the polling loop loads the flag alone"),
@@ -96,7 +99,8 @@ BLOCK_ONCE = ONCE + [precedes(SYNC_BLOCK, FENCE, "the block's sync precedes the 
 
 # api/stream: copy engines have copied before, so the fence is made by the thread that stores.
 ON_STREAM = [exactly(1, SYNC, "fence.acq_rel.sys"), exactly(1, FENCE, "fence"),
-             precedes(SYNC, rf"{STORE}|(?:atom|red)\b", "the fence precedes every store and atomic"), NO_CALL, no_local_memory()]
+             precedes(SYNC, rf"{STORE}|(?:atom|red)\b",
+                      "the fence precedes every store and atomic"), NO_CALL, no_local_memory()]
 
 FILES = {
     "p.cu": {f"p_{size}": p(size) for size in BITS},

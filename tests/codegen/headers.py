@@ -29,9 +29,16 @@ def check(toolchain, includes=None, names=None):
             with tempfile.TemporaryDirectory() as folder:
                 unit = pathlib.Path(folder) / ("unit" + suffix)
                 unit.write_text(f"#include <{header}>\n#include <{header}>\nint main() {{ return 0; }}\n")
-                words = [w.format(include="\n".join(f"-I{i}" for i in includes),
-                                  emulator=includes[0] / "causeway/emulator/include", cuda=toolchain.cuda_include, nvcc=toolchain.nvcc,
-                                  out=unit.with_suffix(".o")) for w in command.split()]
+                words = [
+                    w.format(
+                        include="\n".join(f"-I{i}" for i in includes),
+                        emulator=includes[0] / "causeway/emulator/include",
+                        cuda=toolchain.cuda_include,
+                        nvcc=toolchain.nvcc,
+                        out=unit.with_suffix(".o"),
+                    )
+                    for w in command.split()
+                ]
                 words = [word for w in words for word in w.split("\n")]
                 try:
                     toolchain.run(words + [unit])

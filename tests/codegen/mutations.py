@@ -35,7 +35,7 @@ SENT = r"(put\.run\(world, name, group\);\n    if \(!leads\(group\)\) return;)"
 FENCE = "machine::fence_acq_rel_sys(); "
 IN_FLIGHT = "a loop with 8 16-byte loads before its first store"
 STEPS = "the main loop moves 16 bytes a step"
-ODD_CALLS = "no call but for odd places, and none on the way of whole words"
+ODD_CALLS = "no call but for odd addresses, and none on the way of whole words"
 LONG_WAIT, REPORTS = "a long wait acquires no more", "no call but to report, and none between polls"
 SENDERS, WAITS = ("put_signal_block", "put_signal_thread"), ("signal_wait", "wait_any_comparison")
 COPIES = {"put.cu": ("putmem_block", "put_float_block", "put_float_warp", "put_float_thread"),
@@ -71,20 +71,25 @@ def copies():
     """The same mutations for put and for get."""
     for file, kernels in COPIES.items():
         here = lambda name: f"{name}, {file}"
-        yield Mutation(here("4 loads in flight"), "machine/cuda/copy.hpp", BATCHES_OF_8, "", file, each(kernels, IN_FLIGHT))
+        yield Mutation(here("4 loads in flight"), "machine/cuda/copy.hpp", BATCHES_OF_8, "", file,
+                       each(kernels, IN_FLIGHT))
         yield Mutation(here("each word stored at once"), "machine/cuda/copy.hpp",
                        r"held\[k\] = (load_word<Way>\(from \+ i \+ k \* step\));",
                        r"machine::store_copy(to + i + k * step, held[k] = \1);", file, each(kernels, IN_FLIGHT, STEPS))
-        yield Mutation(here("4 bytes a step"), "machine/cuda/copy.hpp", r"return copy_words<Way>\(group, .*?bytes / 16\);",
+        yield Mutation(here("4 bytes a step"), "machine/cuda/copy.hpp",
+                       r"return copy_words<Way>\(group, .*?bytes / 16\);",
                        "{ for (size_t i = 4 * group.rank(); i < bytes; i += 4 * group.size()) "
                        "copy_one<Way, uint32_t>(to + i, from + i); return; }", file, each(kernels, STEPS))
-        yield Mutation(here("words by a call"), "machine/cuda/copy.hpp", r"return copy_words<Way>\(group, .*?bytes / 16\);",
+        yield Mutation(here("words by a call"), "machine/cuda/copy.hpp",
+                       r"return copy_words<Way>\(group, .*?bytes / 16\);",
                        "return copy_anything<Way>(group, to, from, bytes);", file, each(kernels, ODD_CALLS))
-        yield Mutation(here("elements by a call"), "machine/cuda/copy.hpp", r"if \(bytes > 8 \|\|.*?\)\n(?=    return copy_anything)",
+        yield Mutation(here("elements by a call"), "machine/cuda/copy.hpp",
+                       r"if \(bytes > 8 \|\|.*?\)\n(?=    return copy_anything)",
                        "", file, stores(kernels, 1, 2, 4, 8))
         yield Mutation(here("elements byte by byte"), "machine/cuda/copy.hpp",
                        r"store_copy\(reinterpret_cast<Word\*>\(to\),.*?\);",
-                       "for (size_t i = 0; i < sizeof(Word); ++i) machine::store_copy(to + i, load_word<Way>(from + i));",
+                       "for (size_t i = 0; i < sizeof(Word); ++i) "
+                       "machine::store_copy(to + i, load_word<Way>(from + i));",
                        file, stores(kernels, 2, 4, 8))
         yield Mutation(here("a fence after the copy"), "rma/rma.hpp", COPIED, FENCE, file, each(kernels, "no fence"))
         yield Mutation(here("a release after the copy"), "rma/rma.hpp", COPIED,
@@ -137,11 +142,13 @@ MUTATIONS = [
              {"put_signal_block": ("the block's sync precedes the first load",)}),
     Mutation("put_signal: no sync before the release", "rma/rma.hpp", COPIED, "return; ", "signal.cu",
              {"put_signal_block": ("the block's sync lies between the copy and the release",)}),
-    Mutation("put_signal: 4 loads in flight", "machine/cuda/copy.hpp", BATCHES_OF_8, "", "signal.cu", each(SENDERS, IN_FLIGHT)),
+    Mutation("put_signal: 4 loads in flight", "machine/cuda/copy.hpp", BATCHES_OF_8, "", "signal.cu",
+             each(SENDERS, IN_FLIGHT)),
     Mutation("wait: relaxed polls, then a fence", "view/spin.hpp", ACQUIRED + "[^;]*;",
              "seen = machine::load_relaxed_sys(flag); machine::fence_acq_rel_sys();", "wait.cu",
              {**each(WAITS, "no fence"), "test_once": (
-                 "exactly 1 relaxed load", "exactly 1 acquire load", "the relaxed load precedes the acquire load", "no fence")}),
+                 "exactly 1 relaxed load", "exactly 1 acquire load",
+                  "the relaxed load precedes the acquire load", "no fence")}),
     Mutation("wait: another load a poll", "view/spin.hpp", ACQUIRED, "machine::load_copy(flag); ", "wait.cu",
              {**each(WAITS, "the polling loop loads the flag alone"), "test_once": ("exactly 2 loads",)}),
     Mutation("wait: a call a poll", "view/spin.hpp", r"(?=if \(!hurried\) \{)", CALLED, "wait.cu",
@@ -156,7 +163,8 @@ MUTATIONS = [
     Mutation("test: a local array", "signal/signal.hpp", r"(bool run\([^)]*\) const \{)",
              r"\1 volatile T kept[4]; kept[unsigned(comparison + value) & 3] = value;", "wait.cu",
              {"test_once": ("no local memory",)}),
-    Mutation("signal_fetch: relaxed load and a fence", "signal/signal.hpp", r"return machine::load_acquire_sys\(word\);",
+    Mutation("signal_fetch: relaxed load and a fence", "signal/signal.hpp",
+             r"return machine::load_acquire_sys\(word\);",
              "machine::fence_acq_rel_sys(); return machine::load_relaxed_sys(word);", "wait.cu",
              {"signal_fetch": ("exactly 1 acquire load", "no fence")}),
     Mutation("signal_fetch: two loads, a loop, a local array", "signal/signal.hpp",
@@ -194,7 +202,8 @@ MUTATIONS += [
     Mutation("barrier: relaxed polls and a call", MEET, r"return arrived\(line, seen, hurried, .*?\}\);",
              'printf("called"); return (seen = machine::load_relaxed_sys(line)) >= epoch;', "barrier.cu",
              each(BARRIERS + SYNCS, "at least 1 acquire load", REPORTS)),
-    Mutation("barrier: hurried for ever", MEET, r"arrived\(line, seen, hurried,", "arrived(line, seen, true,", "barrier.cu",
+    Mutation("barrier: hurried for ever", MEET, r"arrived\(line, seen, hurried,", "arrived(line, seen, true,",
+             "barrier.cu",
              each(BARRIERS + SYNCS, LONG_WAIT)),
     Mutation("barrier: all threads fence, before the sync", MEET, r"(const uint64_t epoch = \*team\.epoch \+ 1;)",
              r"if (completes == Completes::yes) quiet(world); else fence(world); \1", "barrier.cu",
@@ -207,9 +216,11 @@ MUTATIONS += [
 MUTATIONS += [
     Mutation("on a stream: no fence", "host/kernels.hpp", STREAM_FENCE, "", "stream.cu",
              each(ON_STREAM, "exactly 1 fence.acq_rel.sys", "exactly 1 fence", FENCED)),
-    Mutation("on a stream: the fence is made last", "host/kernels.hpp", STREAM_FENCE + r"(.*?\n)(?=  \})", r"\1 fence(world); ",
+    Mutation("on a stream: the fence is made last", "host/kernels.hpp", STREAM_FENCE + r"(.*?\n)(?=  \})",
+             r"\1 fence(world); ",
              "stream.cu", each(ON_STREAM, FENCED)),
-    Mutation("on a stream: a call and a local array", "host/kernels.hpp", f"(?={STREAM_FENCE})", DEPOT + CALLED, "stream.cu",
+    Mutation("on a stream: a call and a local array", "host/kernels.hpp", f"(?={STREAM_FENCE})", DEPOT + CALLED,
+             "stream.cu",
              each(ON_STREAM, "no call", "no local memory")),
 ]
 

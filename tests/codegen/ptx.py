@@ -77,16 +77,16 @@ class Kernel:
         self._link(tables)
 
     def _link(self, tables):
-        places = {label: i for i, x in enumerate(self.instructions) for label in x.labels}
+        positions = {label: i for i, x in enumerate(self.instructions) for label in x.labels}
         self.successors = []
         for i, x in enumerate(self.instructions):
             following = [i + 1] if i + 1 < len(self.instructions) else []
             base = x.opcode.split(".")[0]
             if base == "bra":
-                target = [places[x.text.split()[-1]]]
+                target = [positions[x.text.split()[-1]]]
                 self.successors.append(target + following if x.predicate else target)
             elif base == "brx":
-                self.successors.append([places[t] for t in tables[x.text.split(",")[-1].strip()]])
+                self.successors.append([positions[t] for t in tables[x.text.split(",")[-1].strip()]])
             elif base in ("ret", "exit", "trap") and not x.predicate:
                 self.successors.append([])
             else:

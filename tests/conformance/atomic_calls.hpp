@@ -219,16 +219,16 @@ __host__ __device__ T from_bits(uint64_t word) {
   return value;
 }
 
-#define STEP_PARAMETERS int op, void *to, void *place, uint64_t value_bits, uint64_t condition_bits, int pe
-#define STEP_ARGUMENTS op, to, place, value_bits, condition_bits, pe
+#define STEP_PARAMETERS int op, void *to, void *address, uint64_t value_bits, uint64_t condition_bits, int pe
+#define STEP_ARGUMENTS op, to, address, value_bits, condition_bits, pe
 #define DEFINE_CALLS(NAME, TYPE, THREAD, STREAM)                                                                  \
   inline __host__ __device__ void call_##NAME(STEP_PARAMETERS) {                                                  \
-    [[maybe_unused]] TYPE *result = static_cast<TYPE*>(to), *dest = static_cast<TYPE*>(place);                    \
+    [[maybe_unused]] TYPE *result = static_cast<TYPE*>(to), *dest = static_cast<TYPE*>(address);                  \
     [[maybe_unused]] const TYPE value = from_bits<TYPE>(value_bits), condition = from_bits<TYPE>(condition_bits); \
     switch (op) { THREAD }                                                                                        \
   }                                                                                                               \
   inline void call_on_stream_##NAME(STEP_PARAMETERS, cudaStream_t stream) {                                       \
-    [[maybe_unused]] TYPE *result = static_cast<TYPE*>(to), *dest = static_cast<TYPE*>(place);                    \
+    [[maybe_unused]] TYPE *result = static_cast<TYPE*>(to), *dest = static_cast<TYPE*>(address);                  \
     [[maybe_unused]] const TYPE value = from_bits<TYPE>(value_bits), condition = from_bits<TYPE>(condition_bits); \
     switch (op) { STREAM default : break; }                                                                       \
   }

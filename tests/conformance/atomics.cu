@@ -15,7 +15,7 @@ namespace {
 
 struct Step {
   int op, pe;
-  uint64_t place, result;  // offsets of the word and of what is fetched from it
+  uint64_t word, result;  // offsets of the word and of what is fetched from it
   uint64_t value, condition;
   bool loops;  // a compare_swap that is tried until it has added 1
 };
@@ -29,9 +29,9 @@ struct Run {
   uint64_t *started, started_goal;  // if not null: all PEs' runs start together
 };
 
-__host__ __device__ inline uint64_t result_word(const char* place, size_t size) {
-  return size == 4 ? uint64_t(*reinterpret_cast<const volatile uint32_t*>(place))
-                   : *reinterpret_cast<const volatile uint64_t*>(place);
+__host__ __device__ inline uint64_t result_word(const char* address, size_t size) {
+  return size == 4 ? uint64_t(*reinterpret_cast<const volatile uint32_t*>(address))
+                   : *reinterpret_cast<const volatile uint64_t*>(address);
 }
 
 /// One step of a thread or a host.
@@ -59,7 +59,7 @@ __global__ void run_steps(Run r) {
   for (int round = 0; round < r.rounds; ++round) {
     for (unsigned i = blockIdx.x * threads + in_block; i < unsigned(r.round_steps); i += gridDim.x * threads) {
       const Step& s = r.steps[unsigned(round * r.round_steps) + i];
-      take(r.row, r.size, s, r.words + s.place, r.results + s.result);
+      take(r.row, r.size, s, r.words + s.word, r.results + s.result);
     }
     nvshmem_quiet();
     __syncthreads();
@@ -119,15 +119,15 @@ std::vector<Step> draw_steps(Random& random, int pes, int caller, const Row& row
       uint64_t word = 0;
       do {
         s.pe = peers[random.below(2)];
-        s.place = uint64_t(caller * kWords + 2 * random.between(0, kWords / 2 - 1) + 1);  // guards between them
-        word = uint64_t(s.pe * pes * kWords) + s.place;
+        s.word = uint64_t(caller * kWords + 2 * random.between(0, kWords / 2 - 1) + 1);  // guards between them
+        word = uint64_t(s.pe * pes * kWords) + s.word;
       } while (std::find(taken.begin(), taken.end(), word) != taken.end());
       taken.push_back(word);
       const size_t number = steps.size();
       s.op = ops[number % ops.size()];
       s.value = draw_value(random, row, finite);
       s.condition = random.chance(50) ? world[word] : draw_value(random, row, finite);
-      s.place *= row.size, s.result = (2 * number + 1) * row.size;
+      s.word *= row.size, s.result = (2 * number + 1) * row.size;
       if (fetches(s.op)) fetched[2 * number + 1] = world[word];
       world[word] = after(row, s.op, world[word], s.value, s.condition);
       steps.push_back(s);
@@ -164,8 +164,8 @@ void run_alone(Bench& b, Random& random, int row_number, Scope scope) {
   }
 
   // Results go where the caller can write: a kernel or a stream to memory of the device or pinned, the host to its own.
-  char* const places[] = {b.results, b.device_results, b.pinned_results};
-  char* results = scope == Scope::host ? b.host_results.data() : places[random.below(3)];
+  char* const buffers[] = {b.results, b.device_results, b.pinned_results};
+  char* results = scope == Scope::host ? b.host_results.data() : buffers[random.below(3)];
   copy(results, bytes_of(poison, row.size).data(), words * row.size, suite.stream);
   copy(b.words, before.data(), before.size(), suite.stream);
   copy(b.steps, steps.data(), steps.size() * sizeof(Step), suite.stream);
@@ -178,9 +178,9 @@ void run_alone(Bench& b, Random& random, int row_number, Scope scope) {
   for (size_t i = 0; i < steps.size() && scope != Scope::thread; ++i) {
     const Step& s = steps[i];
     if (scope == Scope::host)
-      take(row_number, row.size, s, b.words + s.place, results + s.result);
+      take(row_number, row.size, s, b.words + s.word, results + s.result);
     else
-      call_on_stream(row_number, s.op, results + s.result, b.words + s.place, s.value, s.condition, s.pe, suite.stream);
+      call_on_stream(row_number, s.op, results + s.result, b.words + s.word, s.value, s.condition, s.pe, suite.stream);
     if ((i + 1) % size_t(round_steps) != 0) continue;
     if (scope == Scope::host)
       nvshmem_quiet();
@@ -294,7 +294,7 @@ void run_contest(Bench& b, Random& random, int row_number, Contest contest) {
 
   // One word of one PE, guards around; every PE knows the steps of all.
   Step one{};
-  one.pe = random.between(0, suite.pes - 1), one.place = uint64_t(random.between(1, kWords - 2)) * row.size;
+  one.pe = random.between(0, suite.pes - 1), one.word = uint64_t(random.between(1, kWords - 2)) * row.size;
   const bool adds = contest <= Contest::tickets;
   const uint64_t first =
       adds && row.table == floats ? whole(row, random.between(-100, 100)) : draw_value(random, row, false);
@@ -316,7 +316,7 @@ void run_contest(Bench& b, Random& random, int row_number, Contest contest) {
   const Step* mine = all.data() + begin;
 
   std::vector<char> words = pattern(random.word(), kWords * row.size), got(words.size());
-  std::memcpy(words.data() + one.place, &first, row.size);
+  std::memcpy(words.data() + one.word, &first, row.size);
   copy(b.words, words.data(), words.size(), suite.stream);
   copy(b.steps, mine, own * sizeof(Step), suite.stream);
   CHECK(cudaMemsetAsync(b.results, 0x5a, kResultBytes, suite.stream));
@@ -338,12 +338,12 @@ void run_contest(Bench& b, Random& random, int row_number, Contest contest) {
     nvshmemx_signal_wait_until_on_stream(b.started, NVSHMEM_CMP_GE, run.started_goal, stream);
   for (size_t i = after_host; i < own; ++i) {
     const Step& s = mine[i];
-    call_on_stream(row_number, s.op, b.results + s.result, b.words + s.place, s.value, s.condition, s.pe, b.second);
+    call_on_stream(row_number, s.op, b.results + s.result, b.words + s.word, s.value, s.condition, s.pe, b.second);
   }
   nvshmemx_quiet_on_stream(b.second);
   CHECK(cudaStreamSynchronize(b.third));
   for (size_t i = after_kernel; i < after_host; ++i)
-    take(row_number, row.size, mine[i], b.words + mine[i].place, b.host_results.data() + mine[i].result);
+    take(row_number, row.size, mine[i], b.words + mine[i].word, b.host_results.data() + mine[i].result);
   nvshmem_quiet();
   copy(b.results + after_kernel * row.size, b.host_results.data() + after_kernel * row.size,
        (after_host - after_kernel) * row.size, b.third);
@@ -359,8 +359,8 @@ void run_contest(Bench& b, Random& random, int row_number, Contest contest) {
       if (i % own == 0) nvshmem_getmem(theirs.data(), b.results, theirs.size(), int(i / own));
       std::memcpy(&before[i], theirs.data() + i % own * row.size, row.size);
     }
-    check_contest(suite, row, contest, first, result_word(got.data() + one.place, row.size), all, before);
-    std::memcpy(words.data() + one.place, got.data() + one.place, row.size);
+    check_contest(suite, row, contest, first, result_word(got.data() + one.word, row.size), all, before);
+    std::memcpy(words.data() + one.word, got.data() + one.word, row.size);
   }
   suite.same(got.data(), words.data(), got.size(),
              (std::string(row.name) + ": words beside the contended one").c_str());

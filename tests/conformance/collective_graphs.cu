@@ -108,7 +108,7 @@ void run_chain(Bench& b, Random& random, int way) {
     const Kind kind = kEveryShape[random.below(kEveryShape.size())];
     if (kind.shape == Shape::collect || kind.shape == Shape::alltoalls) continue;
     const int from = random.between(0, 1), root = random.between(0, int(members) - 1);
-    // In place where that is allowed and leaves nothing unspecified.
+    // In bench where that is allowed and leaves nothing unspecified.
     const bool may =
         kind.shape == Shape::broadcast || kind.shape == Shape::reduce || int(kind.shape) >= int(Shape::inscan);
     const int to = may && random.chance(50) ? from : 1 - from;
@@ -180,13 +180,13 @@ void run_two_streams(Bench& b, Bench& other, Random& random, const cudaStream_t 
   const int leading = int((order >> (suite.me % 64)) & 1);
   for (int i : {leading, 1 - leading}) {
     if (!mine[i]) continue;
-    Bench& place = i ? other : b;
+    Bench& bench = i ? other : b;
     const Row row = cases[i]->row(scopes[i]);
     const std::vector<Operation> operations = cases[i]->operations();
     if (scopes[i] == Scope::stream) {
       for (const Operation& o : operations) suite.equal(type.call(row, o, streams[i]), 0, "status");
     } else {
-      copy(place.operations, operations.data(), operations.size() * sizeof(Operation), suite.stream);
+      copy(bench.operations, operations.data(), operations.size() * sizeof(Operation), suite.stream);
       type.launch(row, blocks[i], streams[i]);
     }
   }

@@ -43,7 +43,7 @@ struct Arguments {
 /// A call, as the caller makes it.
 struct Operation {
   int number;
-  uint64_t dest, source;  // offsets in the arenas; the source is in the destination's arena in place
+  uint64_t dest, source;  // offsets in the arenas; the source is in the destination's arena in dest
   uint64_t elements;
   int root, in_place;
   int64_t dst, sst;
@@ -220,7 +220,7 @@ class Case {
  public:
   Case(Bench& bench, const Type& type, const Team& team) : b_(bench), type_(type), team_(team) {}
 
-  /// Places further operations behind those that are there.
+  /// Appends further operations behind those that are there.
   void add(Random& random, const Kind& kind) {
     Drawn d = draw_operation(random, kind, type_.size, team_.size());
     const size_t size = type_.size;
@@ -286,21 +286,21 @@ class Case {
  private:
   /// What the operation leaves, into expected_. Results of reductions are judged here, and then are what is expected.
   void put_expected(const Drawn& d, const Sources& sources, const char* got) {
-    char* place = expected_.data() + d.o.dest;
+    char* dest = expected_.data() + d.o.dest;
     const size_t size = type_.size, n = d.o.elements, me = size_t(number_among(team_.members, b_.suite.me));
     switch (d.kind.shape) {
       case Shape::broadcast:
-        std::memcpy(place, sources[size_t(d.o.root)].data(), n * size);
+        std::memcpy(dest, sources[size_t(d.o.root)].data(), n * size);
         return;
       case Shape::fcollect:
       case Shape::collect:
-        for (const auto& bytes : sources) place = std::copy(bytes.begin(), bytes.end(), place);
+        for (const auto& bytes : sources) dest = std::copy(bytes.begin(), bytes.end(), dest);
         return;
       case Shape::alltoall:
       case Shape::alltoalls:
         for (size_t i = 0; i < sources.size(); ++i)
           for (size_t k = 0; k < n; ++k)
-            std::memcpy(place + (i * n + k) * size_t(d.o.dst) * size,
+            std::memcpy(dest + (i * n + k) * size_t(d.o.dst) * size,
                         sources[i].data() + (me * n + k) * size_t(d.o.sst) * size, size);
         return;
       default:
@@ -311,7 +311,7 @@ class Case {
     const size_t members = d.kind.shape == Shape::inscan ? me + 1 : d.kind.shape == Shape::exscan ? me : sources.size();
     for (size_t member = 0; member < members; ++member) inputs.push_back(sources[member].data() + first);
     type_.check(b_.suite, d.kind.op, inputs, got + d.o.dest, n, whole_);
-    std::memcpy(place, got + d.o.dest, d.dest_elements * size);
+    std::memcpy(dest, got + d.o.dest, d.dest_elements * size);
   }
 
   /// Where results are the same on all members, they have the same bits.

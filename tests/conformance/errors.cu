@@ -46,8 +46,8 @@ void run_bad_addresses(Bench& b, Random& random) {
   auto* from = reinterpret_cast<int*>(b.source);
   auto* to = reinterpret_cast<int*>(b.target);
   int on_host[4] = {};
-  for (char* place : b.not_symmetric(on_host, pe)) {
-    auto* bad = reinterpret_cast<int*>(place);
+  for (char* address : b.not_symmetric(on_host, pe)) {
+    auto* bad = reinterpret_cast<int*>(address);
     auto* bad_word = reinterpret_cast<uint64_t*>(bad);
     b.expect("int_p", "dest", [&] { nvshmem_int_p(bad, 5, pe); });
     b.expect("int_p_on_stream", "dest", [&] { nvshmemx_int_p_on_stream(bad, 5, pe, s); });

@@ -13,73 +13,73 @@ namespace {
 using Bench = MisuseBench;
 
 // ---------------------------------------------------------------- the calls
-// X(name, what its symmetric argument is called, the call). The scopes of their words: place, pe, fetch and so on
+// X(name, what its symmetric argument is called, the call). The scopes of their words: address, pe, fetch and so on
 // below.
 
-#define ATOMICS_OF_ALL(X, T)                                                    \
-  X("fetch", "source", *fetch = nvshmem_##T##_atomic_fetch(place, pe))          \
-  X("set", "dest", nvshmem_##T##_atomic_set(place, 5, pe))                      \
-  X("swap", "dest", *fetch = nvshmem_##T##_atomic_swap(place, 5, pe))           \
-  X("fetch_nbi", "source", nvshmem_##T##_atomic_fetch_nbi(fetch, place, pe))    \
-  X("swap_nbi", "dest", nvshmem_##T##_atomic_swap_nbi(fetch, place, 5, pe))     \
-  X("add", "dest", nvshmem_##T##_atomic_add(place, 5, pe))                      \
-  X("fetch_add", "dest", *fetch = nvshmem_##T##_atomic_fetch_add(place, 5, pe)) \
-  X("fetch_add_nbi", "dest", nvshmem_##T##_atomic_fetch_add_nbi(fetch, place, 5, pe))
-#define ATOMICS_OF_INTEGERS(X, T)                                                              \
-  ATOMICS_OF_ALL(X, T)                                                                         \
-  X("compare_swap", "dest", *fetch = nvshmem_##T##_atomic_compare_swap(place, 0, 5, pe))       \
-  X("compare_swap_nbi", "dest", nvshmem_##T##_atomic_compare_swap_nbi(fetch, place, 0, 5, pe)) \
-  X("inc", "dest", nvshmem_##T##_atomic_inc(place, pe))                                        \
-  X("fetch_inc", "dest", *fetch = nvshmem_##T##_atomic_fetch_inc(place, pe))                   \
-  X("fetch_inc_nbi", "dest", nvshmem_##T##_atomic_fetch_inc_nbi(fetch, place, pe))             \
-  X("and", "dest", nvshmem_##T##_atomic_and(place, 5, pe))                                     \
-  X("or", "dest", nvshmem_##T##_atomic_or(place, 5, pe))                                       \
-  X("xor", "dest", nvshmem_##T##_atomic_xor(place, 5, pe))                                     \
-  X("fetch_and", "dest", *fetch = nvshmem_##T##_atomic_fetch_and(place, 5, pe))                \
-  X("fetch_or", "dest", *fetch = nvshmem_##T##_atomic_fetch_or(place, 5, pe))                  \
-  X("fetch_xor", "dest", *fetch = nvshmem_##T##_atomic_fetch_xor(place, 5, pe))                \
-  X("fetch_and_nbi", "dest", nvshmem_##T##_atomic_fetch_and_nbi(fetch, place, 5, pe))          \
-  X("fetch_or_nbi", "dest", nvshmem_##T##_atomic_fetch_or_nbi(fetch, place, 5, pe))            \
-  X("fetch_xor_nbi", "dest", nvshmem_##T##_atomic_fetch_xor_nbi(fetch, place, 5, pe))
-#define ATOMICS_ON_STREAM(X, T)                                                                                   \
-  X("set", "dest", nvshmemx_##T##_atomic_set_on_stream(place, 5, pe, stream))                                     \
-  X("fetch_nbi", "source", nvshmemx_##T##_atomic_fetch_nbi_on_stream(fetch, place, pe, stream))                   \
-  X("swap_nbi", "dest", nvshmemx_##T##_atomic_swap_nbi_on_stream(fetch, place, 5, pe, stream))                    \
-  X("compare_swap_nbi", "dest", nvshmemx_##T##_atomic_compare_swap_nbi_on_stream(fetch, place, 0, 5, pe, stream)) \
-  X("inc", "dest", nvshmemx_##T##_atomic_inc_on_stream(place, pe, stream))                                        \
-  X("fetch_inc_nbi", "dest", nvshmemx_##T##_atomic_fetch_inc_nbi_on_stream(fetch, place, pe, stream))             \
-  X("add", "dest", nvshmemx_##T##_atomic_add_on_stream(place, 5, pe, stream))                                     \
-  X("fetch_add_nbi", "dest", nvshmemx_##T##_atomic_fetch_add_nbi_on_stream(fetch, place, 5, pe, stream))          \
-  X("and", "dest", nvshmemx_##T##_atomic_and_on_stream(place, 5, pe, stream))                                     \
-  X("fetch_xor_nbi", "dest", nvshmemx_##T##_atomic_fetch_xor_nbi_on_stream(fetch, place, 5, pe, stream))
+#define ATOMICS_OF_ALL(X, T)                                                      \
+  X("fetch", "source", *fetch = nvshmem_##T##_atomic_fetch(address, pe))          \
+  X("set", "dest", nvshmem_##T##_atomic_set(address, 5, pe))                      \
+  X("swap", "dest", *fetch = nvshmem_##T##_atomic_swap(address, 5, pe))           \
+  X("fetch_nbi", "source", nvshmem_##T##_atomic_fetch_nbi(fetch, address, pe))    \
+  X("swap_nbi", "dest", nvshmem_##T##_atomic_swap_nbi(fetch, address, 5, pe))     \
+  X("add", "dest", nvshmem_##T##_atomic_add(address, 5, pe))                      \
+  X("fetch_add", "dest", *fetch = nvshmem_##T##_atomic_fetch_add(address, 5, pe)) \
+  X("fetch_add_nbi", "dest", nvshmem_##T##_atomic_fetch_add_nbi(fetch, address, 5, pe))
+#define ATOMICS_OF_INTEGERS(X, T)                                                                \
+  ATOMICS_OF_ALL(X, T)                                                                           \
+  X("compare_swap", "dest", *fetch = nvshmem_##T##_atomic_compare_swap(address, 0, 5, pe))       \
+  X("compare_swap_nbi", "dest", nvshmem_##T##_atomic_compare_swap_nbi(fetch, address, 0, 5, pe)) \
+  X("inc", "dest", nvshmem_##T##_atomic_inc(address, pe))                                        \
+  X("fetch_inc", "dest", *fetch = nvshmem_##T##_atomic_fetch_inc(address, pe))                   \
+  X("fetch_inc_nbi", "dest", nvshmem_##T##_atomic_fetch_inc_nbi(fetch, address, pe))             \
+  X("and", "dest", nvshmem_##T##_atomic_and(address, 5, pe))                                     \
+  X("or", "dest", nvshmem_##T##_atomic_or(address, 5, pe))                                       \
+  X("xor", "dest", nvshmem_##T##_atomic_xor(address, 5, pe))                                     \
+  X("fetch_and", "dest", *fetch = nvshmem_##T##_atomic_fetch_and(address, 5, pe))                \
+  X("fetch_or", "dest", *fetch = nvshmem_##T##_atomic_fetch_or(address, 5, pe))                  \
+  X("fetch_xor", "dest", *fetch = nvshmem_##T##_atomic_fetch_xor(address, 5, pe))                \
+  X("fetch_and_nbi", "dest", nvshmem_##T##_atomic_fetch_and_nbi(fetch, address, 5, pe))          \
+  X("fetch_or_nbi", "dest", nvshmem_##T##_atomic_fetch_or_nbi(fetch, address, 5, pe))            \
+  X("fetch_xor_nbi", "dest", nvshmem_##T##_atomic_fetch_xor_nbi(fetch, address, 5, pe))
+#define ATOMICS_ON_STREAM(X, T)                                                                                     \
+  X("set", "dest", nvshmemx_##T##_atomic_set_on_stream(address, 5, pe, stream))                                     \
+  X("fetch_nbi", "source", nvshmemx_##T##_atomic_fetch_nbi_on_stream(fetch, address, pe, stream))                   \
+  X("swap_nbi", "dest", nvshmemx_##T##_atomic_swap_nbi_on_stream(fetch, address, 5, pe, stream))                    \
+  X("compare_swap_nbi", "dest", nvshmemx_##T##_atomic_compare_swap_nbi_on_stream(fetch, address, 0, 5, pe, stream)) \
+  X("inc", "dest", nvshmemx_##T##_atomic_inc_on_stream(address, pe, stream))                                        \
+  X("fetch_inc_nbi", "dest", nvshmemx_##T##_atomic_fetch_inc_nbi_on_stream(fetch, address, pe, stream))             \
+  X("add", "dest", nvshmemx_##T##_atomic_add_on_stream(address, 5, pe, stream))                                     \
+  X("fetch_add_nbi", "dest", nvshmemx_##T##_atomic_fetch_add_nbi_on_stream(fetch, address, 5, pe, stream))          \
+  X("and", "dest", nvshmemx_##T##_atomic_and_on_stream(address, 5, pe, stream))                                     \
+  X("fetch_xor_nbi", "dest", nvshmemx_##T##_atomic_fetch_xor_nbi_on_stream(fetch, address, 5, pe, stream))
 
-#define STRIDED(X, PREFIX, SUFFIX, ...)                                                                      \
-  X("iput8", "dest", PREFIX##iput8##SUFFIX(place, local, dst, sst, count, pe __VA_ARGS__))                   \
-  X("iput16", "dest", PREFIX##iput16##SUFFIX(place, local, dst, sst, count, pe __VA_ARGS__))                 \
-  X("iput32", "dest", PREFIX##iput32##SUFFIX(place, local, dst, sst, count, pe __VA_ARGS__))                 \
-  X("iput64", "dest", PREFIX##iput64##SUFFIX(place, local, dst, sst, count, pe __VA_ARGS__))                 \
-  X("iput128", "dest", PREFIX##iput128##SUFFIX(place, local, dst, sst, count, pe __VA_ARGS__))               \
-  X("int_iput", "dest", PREFIX##int_iput##SUFFIX((int*)place, (int*)local, dst, sst, count, pe __VA_ARGS__)) \
-  X("iget8", "source", PREFIX##iget8##SUFFIX(local, place, sst, dst, count, pe __VA_ARGS__))                 \
-  X("iget64", "source", PREFIX##iget64##SUFFIX(local, place, sst, dst, count, pe __VA_ARGS__))               \
-  X("iget128", "source", PREFIX##iget128##SUFFIX(local, place, sst, dst, count, pe __VA_ARGS__))             \
-  X("int_iget", "source", PREFIX##int_iget##SUFFIX((int*)local, (int*)place, sst, dst, count, pe __VA_ARGS__))
+#define STRIDED(X, PREFIX, SUFFIX, ...)                                                                        \
+  X("iput8", "dest", PREFIX##iput8##SUFFIX(address, local, dst, sst, count, pe __VA_ARGS__))                   \
+  X("iput16", "dest", PREFIX##iput16##SUFFIX(address, local, dst, sst, count, pe __VA_ARGS__))                 \
+  X("iput32", "dest", PREFIX##iput32##SUFFIX(address, local, dst, sst, count, pe __VA_ARGS__))                 \
+  X("iput64", "dest", PREFIX##iput64##SUFFIX(address, local, dst, sst, count, pe __VA_ARGS__))                 \
+  X("iput128", "dest", PREFIX##iput128##SUFFIX(address, local, dst, sst, count, pe __VA_ARGS__))               \
+  X("int_iput", "dest", PREFIX##int_iput##SUFFIX((int*)address, (int*)local, dst, sst, count, pe __VA_ARGS__)) \
+  X("iget8", "source", PREFIX##iget8##SUFFIX(local, address, sst, dst, count, pe __VA_ARGS__))                 \
+  X("iget64", "source", PREFIX##iget64##SUFFIX(local, address, sst, dst, count, pe __VA_ARGS__))               \
+  X("iget128", "source", PREFIX##iget128##SUFFIX(local, address, sst, dst, count, pe __VA_ARGS__))             \
+  X("int_iget", "source", PREFIX##int_iget##SUFFIX((int*)local, (int*)address, sst, dst, count, pe __VA_ARGS__))
 
 // What each must answer when it is refused: NONE, nothing found.
 #define NONE (~size_t{0})
-#define WAITS(X, T)                                                                                                \
-  X("wait_until_all", 0, (nvshmem_##T##_wait_until_all(place, count, status, cmp, 7), 0))                          \
-  X("wait_until_any", NONE, nvshmem_##T##_wait_until_any(place, count, status, cmp, 7))                            \
-  X("wait_until_some", 0, nvshmem_##T##_wait_until_some(place, count, indices, status, cmp, 7))                    \
-  X("test_all", 0, size_t(nvshmem_##T##_test_all(place, count, status, cmp, 7)))                                   \
-  X("test_any", NONE, nvshmem_##T##_test_any(place, count, status, cmp, 7))                                        \
-  X("test_some", 0, nvshmem_##T##_test_some(place, count, indices, status, cmp, 7))                                \
-  X("wait_until_all_vector", 0, (nvshmem_##T##_wait_until_all_vector(place, count, status, cmp, values), 0))       \
-  X("wait_until_any_vector", NONE, nvshmem_##T##_wait_until_any_vector(place, count, status, cmp, values))         \
-  X("wait_until_some_vector", 0, nvshmem_##T##_wait_until_some_vector(place, count, indices, status, cmp, values)) \
-  X("test_all_vector", 0, size_t(nvshmem_##T##_test_all_vector(place, count, status, cmp, values)))                \
-  X("test_any_vector", NONE, nvshmem_##T##_test_any_vector(place, count, status, cmp, values))                     \
-  X("test_some_vector", 0, nvshmem_##T##_test_some_vector(place, count, indices, status, cmp, values))
+#define WAITS(X, T)                                                                                                  \
+  X("wait_until_all", 0, (nvshmem_##T##_wait_until_all(address, count, status, cmp, 7), 0))                          \
+  X("wait_until_any", NONE, nvshmem_##T##_wait_until_any(address, count, status, cmp, 7))                            \
+  X("wait_until_some", 0, nvshmem_##T##_wait_until_some(address, count, indices, status, cmp, 7))                    \
+  X("test_all", 0, size_t(nvshmem_##T##_test_all(address, count, status, cmp, 7)))                                   \
+  X("test_any", NONE, nvshmem_##T##_test_any(address, count, status, cmp, 7))                                        \
+  X("test_some", 0, nvshmem_##T##_test_some(address, count, indices, status, cmp, 7))                                \
+  X("wait_until_all_vector", 0, (nvshmem_##T##_wait_until_all_vector(address, count, status, cmp, values), 0))       \
+  X("wait_until_any_vector", NONE, nvshmem_##T##_wait_until_any_vector(address, count, status, cmp, values))         \
+  X("wait_until_some_vector", 0, nvshmem_##T##_wait_until_some_vector(address, count, indices, status, cmp, values)) \
+  X("test_all_vector", 0, size_t(nvshmem_##T##_test_all_vector(address, count, status, cmp, values)))                \
+  X("test_any_vector", NONE, nvshmem_##T##_test_any_vector(address, count, status, cmp, values))                     \
+  X("test_some_vector", 0, nvshmem_##T##_test_some_vector(address, count, indices, status, cmp, values))
 
 // Rows in a kernel: the one that was asked for is made.
 #define ROW_OF_KERNEL(NAME, WORD, CALL) \
@@ -101,18 +101,19 @@ void expect_of_kernels(Bench& b, const std::vector<const char*>& names, const st
 
 // ---------------------------------------------------------------- atomics
 
-#define DEFINE_ATOMICS(LIST, NAME, TYPE)                                                                               \
-  __global__ void atomics_##NAME(int which, TYPE* fetch, TYPE* place, int pe) {                                        \
-    int row = 0;                                                                                                       \
-    LIST(ROW_OF_KERNEL, NAME)                                                                                          \
-  }                                                                                                                    \
-  /* `word`: the argument that is wrong, null if it is the symmetric place. */                                         \
-  void try_atomics_##NAME(Bench& b, void* at, int pe, const char* word, TYPE* on_device) {                             \
-    TYPE answer{}, *fetch = &answer, *place = static_cast<TYPE*>(at);                                                  \
-    LIST(EXPECT_ROW, NAME)                                                                                             \
-    if (kKernelsCheck)                                                                                                 \
-      expect_of_kernels(b, {LIST(NAME_OF, NAME)}, {LIST(WORD_OF, NAME)}, word,                                         \
-                        [&](int which) { atomics_##NAME<<<1, 1, 0, b.suite.stream>>>(which, on_device, place, pe); }); \
+#define DEFINE_ATOMICS(LIST, NAME, TYPE)                                                        \
+  __global__ void atomics_##NAME(int which, TYPE* fetch, TYPE* address, int pe) {               \
+    int row = 0;                                                                                \
+    LIST(ROW_OF_KERNEL, NAME)                                                                   \
+  }                                                                                             \
+  /* `word`: the argument that is wrong, null if it is the symmetric address. */                \
+  void try_atomics_##NAME(Bench& b, void* at, int pe, const char* word, TYPE* on_device) {      \
+    TYPE answer{}, *fetch = &answer, *address = static_cast<TYPE*>(at);                         \
+    LIST(EXPECT_ROW, NAME)                                                                      \
+    if (kKernelsCheck)                                                                          \
+      expect_of_kernels(b, {LIST(NAME_OF, NAME)}, {LIST(WORD_OF, NAME)}, word, [&](int which) { \
+        atomics_##NAME<<<1, 1, 0, b.suite.stream>>>(which, on_device, address, pe);             \
+      });                                                                                       \
   }
 #ifdef CAUSEWAY_CPU
 constexpr bool kKernelsCheck = true;
@@ -124,7 +125,7 @@ DEFINE_ATOMICS(ATOMICS_OF_INTEGERS, uint, unsigned int)
 DEFINE_ATOMICS(ATOMICS_OF_ALL, double, double)
 DEFINE_ATOMICS(ATOMICS_OF_ALL, float, float)
 void try_atomics_on_stream(Bench& b, void* at, int pe, const char* word, int64_t* fetch) {
-  auto* place = static_cast<int64_t*>(at);
+  auto* address = static_cast<int64_t*>(at);
   cudaStream_t stream = b.suite.stream;
   ATOMICS_ON_STREAM(EXPECT_ROW, int64)
 }
@@ -134,24 +135,24 @@ void run_atomics(Bench& b, Random& random) {
   Suite& suite = b.suite;
   void* device = nullptr;
   CHECK(cudaMalloc(&device, 64));
-  const auto try_all = [&](void* place, int pe, const char* word) {
-    try_atomics_int64(b, place, pe, word, static_cast<int64_t*>(device));
-    try_atomics_uint(b, place, pe, word, static_cast<unsigned int*>(device));
-    try_atomics_double(b, place, pe, word, static_cast<double*>(device));
-    try_atomics_float(b, place, pe, word, static_cast<float*>(device));
-    try_atomics_on_stream(b, place, pe, word, static_cast<int64_t*>(device));
+  const auto try_all = [&](void* address, int pe, const char* word) {
+    try_atomics_int64(b, address, pe, word, static_cast<int64_t*>(device));
+    try_atomics_uint(b, address, pe, word, static_cast<unsigned int*>(device));
+    try_atomics_double(b, address, pe, word, static_cast<double*>(device));
+    try_atomics_float(b, address, pe, word, static_cast<float*>(device));
+    try_atomics_on_stream(b, address, pe, word, static_cast<int64_t*>(device));
   };
   const int pe = b.another_pe(random);
   for (int bad : {-1, suite.pes, 1 << 30}) try_all(b.target, bad, "pe");
   char on_host[16] = {};
   for (char* bad : b.not_symmetric(on_host, pe)) try_all(bad, pe, nullptr);
   try_all(b.target + random.between(1, 3), pe, nullptr);
-  // No place for the answer, or one that no element can be at.
-  auto* place = reinterpret_cast<int64_t*>(b.target);
+  // No address for the answer, or one that no element can be at.
+  auto* address = reinterpret_cast<int64_t*>(b.target);
   for (int64_t* fetch : {static_cast<int64_t*>(nullptr), reinterpret_cast<int64_t*>(b.target + 3)}) {
-    b.expect("fetch_nbi", "fetch", [&] { nvshmem_int64_atomic_fetch_nbi(fetch, place, pe); });
-    b.expect("fetch_add_nbi", "fetch", [&] { nvshmem_int64_atomic_fetch_add_nbi(fetch, place, 5, pe); });
-    b.expect("compare_swap_nbi", "fetch", [&] { nvshmem_int64_atomic_compare_swap_nbi(fetch, place, 0, 5, pe); });
+    b.expect("fetch_nbi", "fetch", [&] { nvshmem_int64_atomic_fetch_nbi(fetch, address, pe); });
+    b.expect("fetch_add_nbi", "fetch", [&] { nvshmem_int64_atomic_fetch_add_nbi(fetch, address, 5, pe); });
+    b.expect("compare_swap_nbi", "fetch", [&] { nvshmem_int64_atomic_compare_swap_nbi(fetch, address, 0, 5, pe); });
   }
   nvshmem_barrier_all();
   b.check_untouched("atomics");
@@ -161,16 +162,16 @@ void run_atomics(Bench& b, Random& random) {
 // ---------------------------------------------------------------- strided copies
 
 struct Strided {
-  char *place, *local;
+  char *address, *local;
   ptrdiff_t dst, sst;
   size_t count;
   int pe;
 };
-#define DEFINE_STRIDED(NAME, PREFIX, SUFFIX)            \
-  __global__ void NAME(int which, Strided s) {          \
-    const auto [place, local, dst, sst, count, pe] = s; \
-    int row = 0;                                        \
-    STRIDED(ROW_OF_KERNEL, PREFIX, SUFFIX, )            \
+#define DEFINE_STRIDED(NAME, PREFIX, SUFFIX)              \
+  __global__ void NAME(int which, Strided s) {            \
+    const auto [address, local, dst, sst, count, pe] = s; \
+    int row = 0;                                          \
+    STRIDED(ROW_OF_KERNEL, PREFIX, SUFFIX, )              \
   }
 DEFINE_STRIDED(strided_by_thread, nvshmem_, )
 DEFINE_STRIDED(strided_by_warp, nvshmemx_, _warp)
@@ -178,7 +179,7 @@ DEFINE_STRIDED(strided_by_block, nvshmemx_, _block)
 
 void try_strided(Bench& b, const Strided& s, const char* word) {
   cudaStream_t stream = b.suite.stream;
-  char *const place = s.place, *const local = s.local;
+  char *const address = s.address, *const local = s.local;
   const ptrdiff_t dst = s.dst, sst = s.sst;
   const size_t count = s.count;
   const int pe = s.pe;
@@ -218,31 +219,31 @@ struct Waits {
 #define ROW_OF_WAITS(NAME, ANSWER, CALL) \
   if (row++ == which && (CALL) != (ANSWER)) *wrong = 1;
 #define EXPECT_WAIT(NAME, ANSWER, CALL) b.expect(NAME, word, [&] { b.suite.equal(CALL, ANSWER, NAME); });
-#define DEFINE_WAITS(NAME, TYPE)                                                                                \
-  __global__ void waits_##NAME(int which, Waits w, int* wrong) {                                                \
-    auto *place = static_cast<TYPE*>(w.ivars), *values = (TYPE*)w.values;                                       \
-    const size_t count = w.count;                                                                               \
-    size_t* indices = w.indices;                                                                                \
-    const int *status = w.status, cmp = w.cmp;                                                                  \
-    int row = 0;                                                                                                \
-    WAITS(ROW_OF_WAITS, NAME)                                                                                   \
-  }                                                                                                             \
-  void try_waits_##NAME(Bench& b, const Waits& host, const Waits& device, const char* word, int* wrong) {       \
-    auto *place = static_cast<TYPE*>(host.ivars), *values = (TYPE*)host.values;                                 \
-    const size_t count = host.count;                                                                            \
-    size_t* indices = host.indices;                                                                             \
-    const int *status = host.status, cmp = host.cmp;                                                            \
-    WAITS(EXPECT_WAIT, NAME)                                                                                    \
-    b.expect("wait_until_all_on_stream", word, [&] {                                                            \
-      nvshmemx_##NAME##_wait_until_all_on_stream(place, count, device.status, cmp, 7, b.suite.stream);          \
-    });                                                                                                         \
-    b.expect("wait_until_all_vector_on_stream", word, [&] {                                                     \
-      nvshmemx_##NAME##_wait_until_all_vector_on_stream(place, count, device.status, cmp, (TYPE*)device.values, \
-                                                        b.suite.stream);                                        \
-    });                                                                                                         \
-    if (kKernelsCheck)                                                                                          \
-      expect_of_kernels(b, {WAITS(NAME_OF, NAME)}, {}, word,                                                    \
-                        [&](int which) { waits_##NAME<<<1, 1, 0, b.suite.stream>>>(which, device, wrong); });   \
+#define DEFINE_WAITS(NAME, TYPE)                                                                                  \
+  __global__ void waits_##NAME(int which, Waits w, int* wrong) {                                                  \
+    auto *address = static_cast<TYPE*>(w.ivars), *values = (TYPE*)w.values;                                       \
+    const size_t count = w.count;                                                                                 \
+    size_t* indices = w.indices;                                                                                  \
+    const int *status = w.status, cmp = w.cmp;                                                                    \
+    int row = 0;                                                                                                  \
+    WAITS(ROW_OF_WAITS, NAME)                                                                                     \
+  }                                                                                                               \
+  void try_waits_##NAME(Bench& b, const Waits& host, const Waits& device, const char* word, int* wrong) {         \
+    auto *address = static_cast<TYPE*>(host.ivars), *values = (TYPE*)host.values;                                 \
+    const size_t count = host.count;                                                                              \
+    size_t* indices = host.indices;                                                                               \
+    const int *status = host.status, cmp = host.cmp;                                                              \
+    WAITS(EXPECT_WAIT, NAME)                                                                                      \
+    b.expect("wait_until_all_on_stream", word, [&] {                                                              \
+      nvshmemx_##NAME##_wait_until_all_on_stream(address, count, device.status, cmp, 7, b.suite.stream);          \
+    });                                                                                                           \
+    b.expect("wait_until_all_vector_on_stream", word, [&] {                                                       \
+      nvshmemx_##NAME##_wait_until_all_vector_on_stream(address, count, device.status, cmp, (TYPE*)device.values, \
+                                                        b.suite.stream);                                          \
+    });                                                                                                           \
+    if (kKernelsCheck)                                                                                            \
+      expect_of_kernels(b, {WAITS(NAME_OF, NAME)}, {}, word,                                                      \
+                        [&](int which) { waits_##NAME<<<1, 1, 0, b.suite.stream>>>(which, device, wrong); });     \
   }
 DEFINE_WAITS(int, int)
 DEFINE_WAITS(uint64, uint64_t)
@@ -289,9 +290,9 @@ void run_waits(Bench& b, Random& random) {
   suite.equal(answer, 0, "answers of what was refused in a kernel");
   nvshmem_barrier_all();
   b.check_untouched("waits on many");
-  for (void* place : {static_cast<void*>(device_indices), static_cast<void*>(device_status),
-                      static_cast<void*>(device_values), static_cast<void*>(wrong)})
-    CHECK(cudaFree(place));
+  for (void* address : {static_cast<void*>(device_indices), static_cast<void*>(device_status),
+                        static_cast<void*>(device_values), static_cast<void*>(wrong)})
+    CHECK(cudaFree(address));
 }
 
 }  // namespace

@@ -18,14 +18,14 @@ struct Try {
 
 struct Stage {
   Suite& suite;
-  MisuseBench places;
+  MisuseBench bench;
   std::vector<Team> teams;
   Operation* operations;
   int* bad_status;
   char *told, *telling;  // symmetric: for the operation that shows that the team works
   Type type = kSomeTypes[0];
 
-  explicit Stage(Suite& s) : suite(s), places(s) {
+  explicit Stage(Suite& s) : suite(s), bench(s) {
     CHECK(cudaMalloc(&operations, sizeof(Operation)));
     CHECK(cudaMalloc(&bad_status, sizeof(int)));
     CHECK(told = static_cast<char*>(nvshmem_malloc(size_t(suite.pes) * sizeof(Size))));
@@ -47,7 +47,7 @@ struct Stage {
     nvshmem_free(told);
     CHECK(cudaFree(bad_status));
     CHECK(cudaFree(operations));
-    places.free();
+    bench.free();
   }
 
   /// Makes the call. The status, or how many threads had one.
@@ -67,7 +67,7 @@ struct Stage {
   }
   /// Faults of kernels are told by the next call that goes to the device.
   void expect_told() {
-    places.expect("quiet_on_stream after a kernel", "reported", [&] { nvshmemx_quiet_on_stream(suite.stream); });
+    bench.expect("quiet_on_stream after a kernel", "reported", [&] { nvshmemx_quiet_on_stream(suite.stream); });
   }
   void check_team_works(Scope scope, const Team& team, dim3 block) {
     const Size mine = Size(suite.me) + 77;
@@ -83,7 +83,7 @@ struct Stage {
 
 /// Good arguments, with at least two elements.
 Try draw_try(Stage& s, Random& random, const Kind& kind, int members) {
-  Try t{kind, s.places.target, s.places.source, {}};
+  Try t{kind, s.bench.target, s.bench.source, {}};
   t.o.number = kind.number;
   t.o.elements = size_t(random.between(2, 4));
   t.o.root = random.between(0, members - 1);
@@ -109,8 +109,8 @@ bool must_be_apart(Shape shape) { return shape == Shape::alltoall || reduces(sha
 const Mistake kMistakes[] = {
     {"null dest", "dest", always, [](Stage&, Random&, Try& t, int) { t.dest = nullptr; }},
     {"null source", "source", always, [](Stage&, Random&, Try& t, int) { t.source = nullptr; }},
-    {"ordinary dest", "dest", always, [](Stage& s, Random&, Try& t, int) { t.dest = s.places.ordinary; }},
-    {"ordinary source", "source", always, [](Stage& s, Random&, Try& t, int) { t.source = s.places.ordinary; }},
+    {"ordinary dest", "dest", always, [](Stage& s, Random&, Try& t, int) { t.dest = s.bench.ordinary; }},
+    {"ordinary source", "source", always, [](Stage& s, Random&, Try& t, int) { t.source = s.bench.ordinary; }},
     {"dest of a peer's heap", "dest", always,
      [](Stage& s, Random& random, Try& t, int) {
        if (s.suite.pes == 1) return void(t.dest = nullptr);
@@ -164,14 +164,14 @@ void run_mistake(Stage& s, Random& random, Scope scope, const Kind& kind, const 
   Random luck(random.word());
   const bool mine = who < 0 || who == number;
   const bool alone = opinion && team.size() == 1;  // then nobody disagrees
-  s.places.start(random);
+  s.bench.start(random);
   if (number >= 0 && !alone) {
     if (mine) mistake.make(s, luck, t, team.size());
     const std::string what = std::string(kind.name) + " by " + kScopes[int(scope)] + ", " + mistake.what;
     int status = 0;
     // On a stream the kernel may be so quick that the call itself already tells of its fault.
     const char* word = scope == Scope::stream && (!mine || opinion) ? nullptr : mine ? mistake.word : "members";
-    s.places.expect(what.c_str(), word, [&] {
+    s.bench.expect(what.c_str(), word, [&] {
       status = s.make(scope, team.handle, t, block);
       if (word || is_in_kernel(scope)) return;
       suite.synchronize();
@@ -185,7 +185,7 @@ void run_mistake(Stage& s, Random& random, Scope scope, const Kind& kind, const 
       nvshmemx_quiet_on_stream(suite.stream);
   }
   nvshmem_barrier_all();
-  s.places.check_untouched(mistake.what);
+  s.bench.check_untouched(mistake.what);
   if (number >= 0) s.check_team_works(scope, team, block);
   nvshmem_barrier_all();
 }
@@ -209,7 +209,7 @@ void run_mistakes(Stage& s, const std::string& family, Scope scope, const Mistak
 /// No such team, or none of the caller's: no one to meet, so the call comes back at once.
 void run_bad_team(Stage& s, Random& random, Scope scope) {
   Suite& suite = s.suite;
-  s.places.start(random);
+  s.bench.start(random);
   std::vector<nvshmem_team_t> bad{NVSHMEM_TEAM_INVALID, 999, -5, 1 << 30, 1024, 4, 5};
   const dim3 block = one_group(random, scope, 40);
   for (const nvshmem_team_t team : bad)
@@ -218,7 +218,7 @@ void run_bad_team(Stage& s, Random& random, Scope scope) {
       const std::string what =
           std::string(kind.name) + " by " + kScopes[int(scope)] + " of team " + std::to_string(team);
       int status = 0;
-      s.places.expect(what.c_str(), "team", [&] { status = s.make(scope, team, t, block); });
+      s.bench.expect(what.c_str(), "team", [&] { status = s.make(scope, team, t, block); });
       if (status == 0) suite.wrong("%s: status 0", what.c_str());
     }
   {
@@ -226,33 +226,33 @@ void run_bad_team(Stage& s, Random& random, Scope scope) {
     nvshmemx_quiet_on_stream(suite.stream);
   }
   nvshmem_barrier_all();
-  s.places.check_untouched("bad team");
+  s.bench.check_untouched("bad team");
   s.check_team_works(scope, s.teams[0], block);
   nvshmem_barrier_all();
 }
 
 #ifdef CAUSEWAY_CPU
-// ---------------------------------------------------------------- the place of the greatest
+// ---------------------------------------------------------------- the index of the greatest
 
 __global__ void maxloc(nvshmem_team_t team, double2* dest, const double2* source, size_t elements, int* bad) {
   if (nvshmemx_double2_maxloc_reduce_block(team, dest, source, elements)) atomicAdd(bad, 1);
 }
 void run_maxloc(Stage& s, Random& random, int way) {
   Suite& suite = s.suite;
-  s.places.start(random);
+  s.bench.start(random);
   const bool apart = suite.me == random.between(0, suite.pes - 1);
-  auto* dest = reinterpret_cast<double2*>(s.places.target);
-  auto* source = reinterpret_cast<double2*>(s.places.source);
+  auto* dest = reinterpret_cast<double2*>(s.bench.target);
+  auto* source = reinterpret_cast<double2*>(s.bench.source);
   const char* word = way == 2                                ? "team"
                      : way == 4 && (apart || suite.pes == 1) ? "source"
                      : way < 3                               ? "dest"
                                                              : "members";
   if (way == 0) dest = nullptr;
-  if (way == 1) dest = reinterpret_cast<double2*>(s.places.target + 8);
-  if (way == 4 && apart) source = reinterpret_cast<double2*>(s.places.ordinary);
+  if (way == 1) dest = reinterpret_cast<double2*>(s.bench.target + 8);
+  if (way == 4 && apart) source = reinterpret_cast<double2*>(s.bench.ordinary);
   if (way == 3 && suite.pes == 1) return;
   CHECK(cudaMemsetAsync(s.bad_status, 0, sizeof(int), suite.stream));
-  s.places.expect("maxloc", word, [&] {
+  s.bench.expect("maxloc", word, [&] {
     maxloc<<<1, 20, 0, suite.stream>>>(way == 2 ? 999 : NVSHMEM_TEAM_WORLD, dest, source, way == 3 && apart ? 4 : 3,
                                        s.bad_status);
     CHECK(cudaGetLastError());
@@ -263,7 +263,7 @@ void run_maxloc(Stage& s, Random& random, int way) {
   suite.equal(bad, 20, "threads of maxloc that had a status");
   s.expect_told();
   nvshmem_barrier_all();
-  s.places.check_untouched("maxloc");
+  s.bench.check_untouched("maxloc");
   s.check_team_works(Scope::block, s.teams[0], dim3(20));
   nvshmem_barrier_all();
 }

@@ -266,7 +266,7 @@ class Suite {
   int* verdicts_ = nullptr;
 };
 
-// ---------------------------------------------------------------- places in a launch
+// ---------------------------------------------------------------- callers in a launch
 
 /// Random block shapes of at most `most` threads, in one to three dimensions; whole warps only, if asked.
 inline dim3 random_block(Random& random, int most, bool whole_warps) {

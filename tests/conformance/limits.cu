@@ -1,4 +1,4 @@
-// Sizes that no memory has, shares that fit but not together, places that are no longer there, ids that meet again:
+// Sizes that no memory has, shares that fit but not together, memory that is no longer there, ids that meet again:
 // every such call answers with an error or works, and nothing is moved, lost or waited for. Host calls; on the CPU
 // machine they are what device code runs.
 #include "harness.hpp"

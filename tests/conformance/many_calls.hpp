@@ -132,8 +132,8 @@ inline uint64_t draw_variable(Random& random, const Row& row, int cmp, uint64_t 
     if (holds(row, seen, cmp, value) == wanted) return seen;
   }
 }
-inline void put_word(void* place, size_t index, size_t size, uint64_t word) {
-  std::memcpy(static_cast<char*>(place) + index * size, &word, size);
+inline void put_word(void* to, size_t index, size_t size, uint64_t word) {
+  std::memcpy(static_cast<char*>(to) + index * size, &word, size);
 }
 
 /// A comparison with `count` variables, and which of them take part.

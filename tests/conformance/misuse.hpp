@@ -1,4 +1,4 @@
-// What the programs about misuse share: places for calls to spoil, and calls of which the last error must tell.
+// What the programs about misuse share: memory for calls to spoil, and calls of which the last error must tell.
 #pragma once
 #include "harness.hpp"
 

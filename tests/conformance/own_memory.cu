@@ -10,7 +10,7 @@ namespace {
 constexpr int kElements = 37;  // odd, and more than one batch of a small group
 
 /// Ordinary device memory.
-struct Places {
+struct Buffers {
   int *dest, *source;
   uint64_t *word, *fetched;
 };
@@ -38,7 +38,7 @@ constexpr Row kRows[] = {{"p", 1, 1, 0},
                          {"atomic_fetch", 0, 1, 0}};
 constexpr int kRowCount = int(sizeof kRows / sizeof *kRows);
 
-// The same calls at every place; X and SCOPE are parts of names.
+// The same calls at every address; X and SCOPE are parts of names.
 #define CALLS(X, SCOPE)                                                                          \
   case 2:                                                                                        \
     X##int_put##SCOPE(at.dest, at.source, kElements, me);                                        \
@@ -84,7 +84,7 @@ constexpr int kRowCount = int(sizeof kRows / sizeof *kRows);
     got = nvshmem_uint64_atomic_fetch(at.word, me);              \
     break;
 
-__global__ void call(Scope scope, int row, Places at, int first) {
+__global__ void call(Scope scope, int row, Buffers at, int first) {
   const int me = nvshmem_my_pe();
   uint64_t got = 0;
   if (scope == Scope::warp) {
@@ -114,7 +114,7 @@ __global__ void call(Scope scope, int row, Places at, int first) {
   *at.fetched = got;
 }
 
-void call_from_host(Suite& suite, int row, const Places& at, int first) {
+void call_from_host(Suite& suite, int row, const Buffers& at, int first) {
   const int me = suite.me;
   uint64_t got = 0;
   switch (row) {
@@ -134,7 +134,7 @@ void call_from_host(Suite& suite, int row, const Places& at, int first) {
 
 #define STREAM_CALL(call, ...) nvshmemx_##call##_on_stream(__VA_ARGS__, me, suite.stream)
 /// False: there is no such call.
-bool call_on_stream(Suite& suite, int row, const Places& at, int first) {
+bool call_on_stream(Suite& suite, int row, const Buffers& at, int first) {
   const int me = suite.me;
   switch (row) {
     case 0:
@@ -172,7 +172,7 @@ bool call_on_stream(Suite& suite, int row, const Places& at, int first) {
   return true;
 }
 
-void run(Suite& suite, Random& random, const Places& at, Scope scope, int number) {
+void run(Suite& suite, Random& random, const Buffers& at, Scope scope, int number) {
   const Row& row = kRows[number];
   const bool grouped = number >= 2 && number <= 8;
   if ((scope == Scope::warp || scope == Scope::block) && !grouped) return;
@@ -207,7 +207,7 @@ void run(Suite& suite, Random& random, const Places& at, Scope scope, int number
 int main(int argc, char** argv) {
   Suite suite(argc, argv);
   suite.init();
-  Places at{};
+  Buffers at{};
   CHECK(cudaMalloc(&at.dest, kElements * sizeof(int)));
   CHECK(cudaMalloc(&at.source, kElements * sizeof(int)));
   CHECK(cudaMalloc(&at.word, sizeof(uint64_t)));
@@ -216,8 +216,8 @@ int main(int argc, char** argv) {
   for (Scope scope : kAllScopes)
     suite.family(std::string("own memory by ") + kScopes[int(scope)], kRowCount,
                  [&](Random& random, int row) { run(suite, random, at, scope, row); });
-  for (void* place : {static_cast<void*>(at.dest), static_cast<void*>(at.source), static_cast<void*>(at.word),
-                      static_cast<void*>(at.fetched)})
-    CHECK(cudaFree(place));
+  for (void* memory : {static_cast<void*>(at.dest), static_cast<void*>(at.source), static_cast<void*>(at.word),
+                       static_cast<void*>(at.fetched)})
+    CHECK(cudaFree(memory));
   return suite.finish();
 }

@@ -59,7 +59,7 @@ Collective draw_collective(Random& random, const Primitives& p, int ranks) {
           draw_bytes(random, p.slot_bytes(), p.slots()), random.word()};
 }
 
-/// Many, one behind the other, with no wait in between. The input lies in one place for all: it may be written again at
+/// Many, one behind the other, with no wait in between. The input is the same for all: it may be written again at
 /// once.
 void run_collectives(Suite& suite, Random& random, Primitives& p, const std::vector<Collective>& list) {
   const int me = p.rank(), ranks = p.ranks();

@@ -2,7 +2,8 @@
 // streams.
 //
 // In each case every PE makes several transfers at the same time, to or from any peer, itself included. All transfers
-// of a case write to different places. Afterwards each PE compares its whole destination, guards and all, with a model.
+// of a case write to different addresses. Afterwards each PE compares its whole destination, guards and all, with a
+// model.
 #include "harness.hpp"
 #include "scope.hpp"
 #include "types.hpp"
@@ -195,7 +196,7 @@ struct Arena {
     nvshmem_free(symmetric);
     CHECK(cudaFree(device));
   }
-  char* place(int where) { return where == 0 ? symmetric : where == 1 ? device : host.data(); }
+  char* memory(int where) { return where == 0 ? symmetric : where == 1 ? device : host.data(); }
 };
 
 constexpr size_t kArena = 1 << 20;
@@ -249,11 +250,11 @@ void run_case(Bench& bench, Random& random, const Moves& moves, Kind kind, Scope
   const uint64_t poison = random.word(), content = random.word();
 
   // The PE's own side may be in other memory: in the heap, in ordinary device memory, for host calls in host memory.
-  const int places = scope == Scope::host || (one && scope == Scope::stream) ? 3 : 2;
-  int own = int(random.below(uint64_t(places)));
+  const int addresses = scope == Scope::host || (one && scope == Scope::stream) ? 3 : 2;
+  int own = int(random.below(uint64_t(addresses)));
   if (one && (scope == Scope::host || scope == Scope::stream)) own = 2;  // the host itself reads or writes the value
-  char* dest = bench.dest.place(writes_peer(kind) ? 0 : own);
-  char* source = bench.source.place(writes_peer(kind) ? own : 0);
+  char* dest = bench.dest.memory(writes_peer(kind) ? 0 : own);
+  char* source = bench.source.memory(writes_peer(kind) ? own : 0);
 
   // What each PE holds at the start, and what it must hold at the end.
   size_t used = kGuard;

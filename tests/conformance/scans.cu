@@ -1,4 +1,4 @@
-// Scans over the members (sum_inscan, sum_exscan) of every type and scope, and the reduction to the place of the
+// Scans over the members (sum_inscan, sum_exscan) of every type and scope, and the reduction to the index of the
 // greatest.
 #include <causeway/generated/types.h>
 
@@ -36,7 +36,7 @@ const std::vector<Kind> kKinds = {{"sum_inscan", int(Shape::inscan), Shape::insc
                                   {"sum_exscan", int(Shape::exscan), Shape::exscan}};
 #endif
 
-// ---------------------------------------------------------------- the greatest value and its place
+// ---------------------------------------------------------------- the greatest value and its index
 
 struct MaxLoc {
   using Element = double2;
@@ -50,7 +50,7 @@ struct MaxLoc {
   static int on_stream(int, const A&, cudaStream_t) { return -1; }
 };
 
-/// Few different values, so that members tie, and places of which the least must win.
+/// Few different values, so that members tie, and indices of which the least must win.
 void fill_pairs(Operator, char* to, uint64_t key, size_t elements, bool whole) {
   for (size_t i = 0; i < elements; ++i) {
     const uint64_t word = mix(key + i);

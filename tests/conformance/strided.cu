@@ -135,7 +135,7 @@ struct Arena {
     nvshmem_free(symmetric);
     CHECK(cudaFree(device));
   }
-  char* place(int where) { return where == 0 ? symmetric : where == 1 ? device : host.data(); }
+  char* memory(int where) { return where == 0 ? symmetric : where == 1 ? device : host.data(); }
 };
 
 constexpr size_t kArena = 1 << 20, kElementsMax = 5000;
@@ -228,8 +228,8 @@ void run_case(Bench& bench, Random& random, const Moves& moves, Kind kind, Scope
 
   // The PE's own side may be in other memory: in the heap, in ordinary device memory, for host calls in host memory.
   const int own = int(random.below(scope == Scope::host ? 3 : 2));
-  char* dest = bench.dest.place(kind == Kind::iput ? 0 : own);
-  char* source = bench.source.place(kind == Kind::iput ? own : 0);
+  char* dest = bench.dest.memory(kind == Kind::iput ? 0 : own);
+  char* source = bench.source.memory(kind == Kind::iput ? own : 0);
 
   // What each PE holds at the start, and what it must hold at the end.
   uint64_t used = kGuard;

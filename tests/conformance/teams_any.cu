@@ -194,7 +194,7 @@ void run_many(Bench& b, Random& random) {
   };
   for (int i = 0; i < 300; ++i) teams.push_back(make());
   for (size_t i = 0; i < teams.size(); ++i) check_sum(b, teams[i], int(i));
-  // Destroyed in another order than made, and others in their places, twice.
+  // Destroyed in another order than made, and others with their numbers, twice.
   for (int round = 0; round < 2; ++round) {
     for (size_t i = 0; i < 150; ++i) {
       const size_t gone = random.below(teams.size());

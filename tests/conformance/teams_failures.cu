@@ -122,7 +122,7 @@ void run_different(Bench& b, Random& random) {
 /// Arguments that are bad on their own, the same ones everywhere.
 void run_bad(Bench& b, Random& random) {
   Suite& suite = b.suite;
-  nvshmem_team_t x = 9, y = 9;  // both are invalid after every call that has places for them
+  nvshmem_team_t x = 9, y = 9;  // both are invalid after every call stores them
   const auto refused = [&](int status, const char* what) {
     if (status == 0) suite.wrong("%s: status 0", what);
     if (x != NVSHMEM_TEAM_INVALID && x != 9) suite.wrong("%s made a team", what);

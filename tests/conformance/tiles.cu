@@ -54,13 +54,13 @@ template <class T>
 __global__ void reduce_tiles(Case c, Group group, nvshmem_team_t team, Matrices<T> m) {
   const int column = int(blockIdx.x) * c.tile_columns;
   const int row_stride = c.by_columns ? 1 : c.columns, column_stride = c.by_columns ? c.rows : 1;
-  const int place = c.first_row * row_stride + column * column_stride;
+  const int offset = c.first_row * row_stride + column * column_stride;
   const auto layout = make_layout(make_shape(c.tile_rows, c.tile_columns), make_stride(row_stride, column_stride));
   using Layout = typename std::remove_const<decltype(layout)>::type;
   using Src = Tensor<T, Layout>;
   using Dst = Tensor<T, Layout>;
-  Src source(m.source + place, layout);
-  Dst dest(m.dest + place, layout);
+  Src source(m.source + offset, layout);
+  Dst dest(m.dest + offset, layout);
   const auto start = make_shape(c.first_row, column), end = make_shape(c.rows, c.columns);
   using Coordinates = typename std::remove_const<decltype(start)>::type;
   int status = 0;
@@ -138,8 +138,8 @@ void run_case(Suite& suite, Random& random, Group group, Matrices<T> m) {
         const int at = c.by_columns ? row + column * c.rows : row * c.columns + column;
         if (c.what == What::gather) {
           for (int pe = 0; pe < suite.pes; ++pe) {
-            const int place = at + pe * c.tile_rows * c.tile_columns;
-            if (place < count) expected[size_t(place)] = T(float(value_of(key, pe, at)));
+            const int offset = at + pe * c.tile_rows * c.tile_columns;
+            if (offset < count) expected[size_t(offset)] = T(float(value_of(key, pe, at)));
           }
           continue;
         }

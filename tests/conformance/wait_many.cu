@@ -128,7 +128,7 @@ void check_answer(Suite& suite, const char* what, const Question& q, const Draw&
     if (told != found) suite.wrong("%s: other numbers than those of the %zu that hold", what, found.size());
   }
   suite.same(after.indices + written, before.indices + written, (kSlots - written) * sizeof(size_t),
-             (std::string(what) + ": places that no number belongs to").c_str());
+             (std::string(what) + ": elements that no number belongs to").c_str());
   suite.same(after.values, before.values, sizeof before.values, "values compared with");
   suite.same(after.status, before.status, sizeof before.status, "statuses");
 }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kElements = 5, kRounds = 3000;
 
-struct Places {
+struct Buffers {
   char *dest, *source;  // with room for the offsets
   uint64_t* words;      // signals: the reader is there, the writer is through
 };
@@ -29,7 +29,7 @@ __device__ void put(Scope scope, T* dest, const T* source, size_t count, int pe)
 }
 
 template <class T>
-__global__ void write_again(Places at, Scope scope, size_t to, size_t from, int count, int pe) {
+__global__ void write_again(Buffers at, Scope scope, size_t to, size_t from, int count, int pe) {
   T* source = reinterpret_cast<T*>(at.source + from);
   if (threadIdx.x == 0) nvshmem_signal_wait_until(at.words, NVSHMEM_CMP_EQ, 1);
   __syncthreads();
@@ -44,7 +44,7 @@ __global__ void write_again(Places at, Scope scope, size_t to, size_t from, int 
 }
 
 template <class T>
-__global__ void watch(Places at, size_t to, int count, int writer, int* torn) {
+__global__ void watch(Buffers at, size_t to, int count, int writer, int* torn) {
   nvshmemx_signal_op(at.words, 1, NVSHMEM_SIGNAL_SET, writer);
   const volatile T* dest = reinterpret_cast<const volatile T*>(at.dest + to);
   bool through = false;
@@ -59,7 +59,7 @@ __global__ void watch(Places at, size_t to, int count, int writer, int* torn) {
 
 /// PE 0 writes, the last PE reads. (Alone, a PE writes on a stream and reads on another.)
 template <class T>
-void run(Suite& suite, Random& random, const Places& at, Scope scope, int* torn) {
+void run(Suite& suite, Random& random, const Buffers& at, Scope scope, int* torn) {
   const size_t to = sizeof(T) * random.below(32 / sizeof(T)), from = sizeof(T) * random.below(32 / sizeof(T));
   const int count = random.between(1, kElements), reader = suite.pes - 1;
   const unsigned threads = scope == Scope::thread ? 1 : scope == Scope::warp ? 32 : 64;
@@ -88,8 +88,8 @@ void run(Suite& suite, Random& random, const Places& at, Scope scope, int* torn)
 int main(int argc, char** argv) {
   Suite suite(argc, argv);
   suite.init();
-  Places at{static_cast<char*>(nvshmem_align(256, 256)), static_cast<char*>(nvshmem_align(256, 256)),
-            static_cast<uint64_t*>(nvshmem_calloc(2, sizeof(uint64_t)))};
+  Buffers at{static_cast<char*>(nvshmem_align(256, 256)), static_cast<char*>(nvshmem_align(256, 256)),
+             static_cast<uint64_t*>(nvshmem_calloc(2, sizeof(uint64_t)))};
   CHECK(at.dest), CHECK(at.source), CHECK(at.words);
   int* torn = nullptr;
   CHECK(cudaMalloc(&torn, sizeof(int)));

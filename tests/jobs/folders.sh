@@ -1,6 +1,6 @@
 #!/bin/bash
-# folders.sh CAUSEWAY PROGRAM   A job of threads makes a folder for its copies of the program (staying.cu). It is gone after
-# the job, however that ends; so is one that an earlier job has left.
+# folders.sh CAUSEWAY PROGRAM   A job of threads makes a folder for its copies of the program (staying.cu). It is gone
+# after the job, however that ends; so is one that an earlier job has left.
 causeway=$1 program=$2
 TMPDIR=$(mktemp -d)
 export TMPDIR

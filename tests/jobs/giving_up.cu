@@ -18,14 +18,14 @@ enum Call { all, all_vector, any, some, calls };
 const char* const kNames[calls] = {"nvshmem_uint64_wait_until_all", "nvshmem_uint64_wait_until_all_vector",
                                    "nvshmem_uint64_wait_until_any", "nvshmem_uint64_wait_until_some"};
 
-struct Places {
+struct Buffers {
   uint64_t* variables;  // symmetric
   int* status;          // of the device, as are the others
   uint64_t* values;
   size_t* indices;
 };
 
-__host__ __device__ void wait(int call, const Places& at) {
+__host__ __device__ void wait(int call, const Buffers& at) {
   if (call == all) nvshmem_uint64_wait_until_all(at.variables, kVariables, at.status, NVSHMEM_CMP_GE, kAwaited);
   if (call == all_vector)
     nvshmem_uint64_wait_until_all_vector(at.variables, kVariables, at.status, NVSHMEM_CMP_GE, at.values);
@@ -33,7 +33,7 @@ __host__ __device__ void wait(int call, const Places& at) {
   if (call == some)
     nvshmem_uint64_wait_until_some(at.variables, kVariables, at.indices, at.status, NVSHMEM_CMP_GE, kAwaited);
 }
-__global__ void wait_in_kernel(int call, Places at) { wait(call, at); }
+__global__ void wait_in_kernel(int call, Buffers at) { wait(call, at); }
 
 /// What is printed while it lives, by host and kernels.
 class Said {
@@ -111,8 +111,8 @@ int main() {
   auto* variables = static_cast<uint64_t*>(nvshmem_malloc(sizeof seen));
   nvshmem_uint64_put(variables, seen, kVariables, nvshmem_my_pe());
   nvshmem_quiet();
-  const Places host{variables, status, values, indices};
-  const Places device{variables, on_device(status), on_device(values), on_device(indices)};
+  const Buffers host{variables, status, values, indices};
+  const Buffers device{variables, on_device(status), on_device(values), on_device(indices)};
   int failed = 0;
   for (int call = 0; call < calls; ++call) {
     failed += expect_one_report(call, "kernel", [&] {

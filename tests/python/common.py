@@ -21,8 +21,10 @@ def same(got: Any, wanted: Any, what: str) -> None:
     if not np.array_equal(got, wanted):
         where = np.argwhere(got != wanted)[0] if got.ndim else ()
         at = tuple(int(index) for index in where)
-        raise AssertionError(f"{what}: {np.count_nonzero(got != wanted)} of {got.size} elements differ, the first at {at}: "
-                             f"{got[at]}, wanted {wanted[at]}")
+        raise AssertionError(
+            f"{what}: {np.count_nonzero(got != wanted)} of {got.size} elements differ, the first at {at}: "
+            f"{got[at]}, wanted {wanted[at]}"
+        )
 
 
 def raises(kind: Type[Exception], pattern: str, call: Callable[[], Any]) -> None:
@@ -64,7 +66,9 @@ def to_e4m3(values: np.ndarray) -> np.ndarray:
     magnitude = np.minimum(np.abs(values.astype(np.float64)), 448.0)
     upper = np.clip(np.searchsorted(positive, magnitude), 1, 126)
     below, above = positive[upper - 1], positive[upper]
-    nearer_above = (magnitude - below > above - magnitude) | ((magnitude - below == above - magnitude) & (upper % 2 == 0))
+    nearer_above = (magnitude - below > above - magnitude) | (
+        (magnitude - below == above - magnitude) & (upper % 2 == 0)
+    )
     codes = np.where(nearer_above, upper, upper - 1)
     return (codes | np.where(np.signbit(values), 128, 0)).astype(np.uint8)
 

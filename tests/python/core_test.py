@@ -1,4 +1,5 @@
-"""Every function of module `causeway` against a plain model. Run as: causeway run -n 4 python tests/python/core_test.py"""
+"""Every function of module `causeway` against a plain model. Run as: causeway run -n 4 python
+tests/python/core_test.py"""
 import functools
 
 import numpy as np
@@ -9,8 +10,15 @@ from causeway._machine import native
 from causeway._streams import current_stream
 
 NUMBERS = ["float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
-OPS = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and, "or": np.bitwise_or,
-       "xor": np.bitwise_xor}
+OPS = {
+    "sum": np.add,
+    "prod": np.multiply,
+    "min": np.minimum,
+    "max": np.maximum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
 
 
 def given(pe: int, shape, dtype: str) -> np.ndarray:
@@ -134,7 +142,9 @@ def check_collectives(team, members, me: int, stream) -> None:
         same(content(whole), np.concatenate([given(pe, 24 * n, dtype) for pe in members]), "fcollect")
         causeway.alltoall(out, mine_in, team=team, stream=stream)
         causeway.synchronize(stream)
-        same(content(out), np.concatenate([given(pe, 24 * n, dtype).reshape(n, 24)[mine] for pe in members]), "alltoall")
+        same(
+            content(out), np.concatenate([given(pe, 24 * n, dtype).reshape(n, 24)[mine] for pe in members]), "alltoall"
+        )
         causeway.barrier(team, stream=stream)
         causeway.sync(team, stream=stream)
         causeway.synchronize(stream)
@@ -155,12 +165,17 @@ def test_reductions(me: int, pes: int) -> None:
             out, part = causeway.zeros(12 * pes, dtype), causeway.zeros(12, dtype)
             causeway.reduce(out, source, op)
             causeway.reducescatter(part, source, op)
-            got, got_part = (from_bf16(content(t, np.uint16)) if dtype == "bfloat16" else content(t) for t in (out, part))
+            got, got_part = (
+                from_bf16(content(t, np.uint16)) if dtype == "bfloat16" else content(t) for t in (out, part)
+            )
             same(got, wanted, f"{op} of {dtype}")
             same(got_part, wanted.reshape(pes, 12)[me], f"reducescatter, {op} of {dtype}")
             causeway.reduce(source, source, op)
-            same(content(source, np.uint16 if dtype == "bfloat16" else None), content(out, np.uint16 if dtype == "bfloat16" else
-                                                                                       None), f"{op} of {dtype} in place")
+            same(
+                content(source, np.uint16 if dtype == "bfloat16" else None),
+                content(out, np.uint16 if dtype == "bfloat16" else None),
+                f"{op} of {dtype} in place",
+            )
             for tensor in (source, out, part):
                 tensor.free()
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the Python programs of the documents to a folder, those that need no PyTorch, each as a script for `causeway run`.
+"""Writes the Python programs of the documents to a folder, those that need no PyTorch, each as a script for `causeway
+run`.
 
     documents.py FOLDER
 

@@ -1,7 +1,8 @@
-"""Bad input of one rank to causeway.ep.Buffer, on either machine. The rank that is wrong raises at once, naming the argument. Every
-other rank raises in that call, or on a GPU when it looks next: in a check or at the end of a combine. Nobody waits for ever, and good
-calls give the right results afterwards. Run as:
-    causeway run -n 2 python tests/python/ep_errors_gpu_test.py
+"""Bad input of one rank to causeway.ep.Buffer, on either machine. The rank that is wrong raises at once, naming the
+argument. Every
+other rank raises in that call, or on a GPU when it looks next: in a check or at the end of a combine. Nobody waits for
+    ever, and good calls give the right results afterwards. Run as: causeway run -n 2 python
+    tests/python/ep_errors_gpu_test.py
 Tensors are PyTorch's on the CUDA machine, NumPy's on the other.
 """
 from typing import Any, Callable
@@ -49,8 +50,14 @@ class Job:
     def __init__(self) -> None:
         self.me, self.pes = causeway.my_pe(), causeway.n_pes()
         self.experts, self.received_max = 4 * self.pes, 16 * self.pes
-        self.buffer = Buffer(hidden=HIDDEN, num_topk=TOPK, num_experts=self.experts, num_max_recv_tokens=self.received_max,
-                             low_latency_mode=True, num_max_dispatch_tokens_per_rank=TOKENS)
+        self.buffer = Buffer(
+            hidden=HIDDEN,
+            num_topk=TOPK,
+            num_experts=self.experts,
+            num_max_recv_tokens=self.received_max,
+            low_latency_mode=True,
+            num_max_dispatch_tokens_per_rank=TOKENS,
+        )
         self.comm = self.buffer.get_comm_stream()
         everyones = np.arange(1, self.pes * TOKENS + 1)[:, None] * np.where(np.arange(HIDDEN) % 2, -1, 1)
         self.own = everyones[self.me * TOKENS:(self.me + 1) * TOKENS]
@@ -73,7 +80,9 @@ class Job:
         same(numbers_in(recv_x), self.arriving, "rows of a good dispatch")
         combined, _, _ = self.buffer.combine(recv_x, handle)
         same(numbers_in(combined), self.own * min(self.pes, 2), "sums of a good combine")
-        rows, count, low_handle, _, _ = self.buffer.low_latency_dispatch(self.x, self.idx, TOKENS, self.experts, use_fp8=False)
+        rows, count, low_handle, _, _ = self.buffer.low_latency_dispatch(
+            self.x, self.idx, TOKENS, self.experts, use_fp8=False
+        )
         counts = np.asarray(count.cpu() if on_gpu else count)
         same(counts, per_expert, "rows of each expert of a good low-latency dispatch")
         for expert in np.flatnonzero(counts):
@@ -83,7 +92,8 @@ class Job:
         self.check()
 
     def must_tell(self, pattern: str, owed: bool) -> None:
-        """A rank that has not raised yet learns of it by one of what there is, in turn; afterwards nobody is told again."""
+        """A rank that has not raised yet learns of it by one of what there is, in turn; afterwards nobody is told
+        again."""
         if self.turn % 3 == 2:  # all ranks make it, and it is a good one for those that have raised
             if on_gpu:
                 torch.cuda.synchronize()  # the report is there, and has not been looked at
@@ -94,9 +104,12 @@ class Job:
         self.turn += 1
         self.check()
 
-    def one_is_wrong(self, wrong: int, text: str, good: Call, bad: Call, *, waits: bool = False, by_device: str = "") -> None:
-        """One rank makes the call `bad`, the others `good`. text: of its error. waits: the call waits for all ranks, which learn of
-        it there. by_device: the mistake is found on the device, so that the rank itself learns of it like the others, who raise this."""
+    def one_is_wrong(
+        self, wrong: int, text: str, good: Call, bad: Call, *, waits: bool = False, by_device: str = ""
+    ) -> None:
+        """One rank makes the call `bad`, the others `good`. text: of its error. waits: the call waits for all ranks,
+        which learn of it there. by_device: the mistake is found on the device, so that the rank itself learns of it
+        like the others, who raise this."""
         mine = self.me == wrong
         problem = without_raising(bad if mine else good)
         others = by_device or rf"rank {wrong}:? "
@@ -104,7 +117,9 @@ class Job:
         if problem is None:
             require(late and not waits and not (mine and not by_device), f"raised nothing, wanted '{pattern}'")
         else:
-            raises(ValueError if (mine or waits) and not by_device else RuntimeError, pattern, lambda: raise_again(problem))
+            raises(
+                ValueError if (mine or waits) and not by_device else RuntimeError, pattern, lambda: raise_again(problem)
+            )
         self.must_tell(pattern, problem is None)
         self.works()
 
@@ -134,8 +149,16 @@ def dispatches(job: Job, wrong: int) -> None:
     rows = job.received_max
     job.one_is_wrong(wrong, "x has elements of float32", good(rows), bad(floats, idx, rows))
     job.one_is_wrong(wrong, f"x has hidden {2 * HIDDEN}", good(rows), bad(wide, idx, rows))
-    job.one_is_wrong(wrong, "", good(rows), bad(x, no_expert, rows), by_device=f"topk_idx of rank {wrong} has an entry that is no expert")
-    job.one_is_wrong(wrong, "", good(rows), bad(many, many_idx, rows), by_device="would receive more rows than it has room for")
+    job.one_is_wrong(
+        wrong,
+        "",
+        good(rows),
+        bad(x, no_expert, rows),
+        by_device=f"topk_idx of rank {wrong} has an entry that is no expert",
+    )
+    job.one_is_wrong(
+        wrong, "", good(rows), bad(many, many_idx, rows), by_device="would receive more rows than it has room for"
+    )
 
 
 def along_routes(job: Job, wrong: int) -> None:
@@ -150,7 +173,9 @@ def along_routes(job: Job, wrong: int) -> None:
         return lambda: buffer.dispatch(given_x, handle=handle)
 
     for call, right, number in ((combine, rows, count), (again, x, TOKENS)):
-        job.one_is_wrong(wrong, "x has elements of float32", call(right), call(given(np.ones((number, HIDDEN), np.float32))))
+        job.one_is_wrong(
+            wrong, "x has elements of float32", call(right), call(given(np.ones((number, HIDDEN), np.float32)))
+        )
         job.one_is_wrong(wrong, "x has the shape", call(right), call(bf16(np.ones((number, HIDDEN // 2)))))
         job.one_is_wrong(wrong, "x has the shape", call(right), call(bf16(np.ones((number + 1, HIDDEN)))))
 
@@ -162,7 +187,9 @@ def low_latency(job: Job, wrong: int) -> None:
         return lambda: buffer.low_latency_dispatch(given_x, given_idx, TOKENS, experts, use_fp8=False)
 
     good = dispatch(x, idx)
-    job.one_is_wrong(wrong, "x has elements of float32", good, dispatch(given(np.ones((TOKENS, HIDDEN), np.float32)), idx))
+    job.one_is_wrong(
+        wrong, "x has elements of float32", good, dispatch(given(np.ones((TOKENS, HIDDEN), np.float32)), idx)
+    )
     job.one_is_wrong(wrong, f"x has hidden {2 * HIDDEN}", good, dispatch(bf16(np.ones((TOKENS, 2 * HIDDEN))), idx))
     more = given(np.zeros((TOKENS + 1, TOPK), np.int64))
     job.one_is_wrong(wrong, f"x has {TOKENS + 1} tokens", good, dispatch(bf16(np.ones((TOKENS + 1, HIDDEN))), more))

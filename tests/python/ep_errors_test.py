@@ -1,5 +1,6 @@
-"""Bad input to causeway.ep.Buffer: an error on every rank that is concerned, naming the argument and the limit; and all is well
-afterwards. Run as: causeway run -n 2 python tests/python/ep_errors_test.py, on the CPU machine, where all errors reach their call.
+"""Bad input to causeway.ep.Buffer: an error on every rank that is concerned, naming the argument and the limit; and all
+is well afterwards. Run as: causeway run -n 2 python tests/python/ep_errors_test.py, on the CPU machine, where all
+errors reach their call.
 """
 import gc
 import resource
@@ -65,13 +66,18 @@ def making(me: int, pes: int) -> None:
     raises(ValueError, "event is None", EventOverlap().current_stream_wait)
     size = Config().get_nvl_buffer_size_hint(256 * 2, pes)
     buffer = Buffer(None, size, num_topk=TOPK, num_experts=4 * pes)
-    require(buffer.limits.hidden == 256 and buffer.limits.recv_tokens >= 4096 * pes, f"limits by the hint: {buffer.limits}")
+    require(
+        buffer.limits.hidden == 256 and buffer.limits.recv_tokens >= 4096 * pes, f"limits by the hint: {buffer.limits}"
+    )
     works(buffer, 4 * pes)
     buffer.destroy()
     size = Buffer.get_low_latency_rdma_size_hint(16, 256, pes, 4 * pes)
     buffer = Buffer(None, 0, size, low_latency_mode=True, num_qps_per_rank=4)
     limits = buffer.limits
-    require((limits.hidden, limits.low_latency_tokens, limits.experts) == (256, 16, 4 * pes), f"low latency by hint: {limits}")
+    require(
+        (limits.hidden, limits.low_latency_tokens, limits.experts) == (256, 16, 4 * pes),
+        f"low latency by hint: {limits}",
+    )
     buffer.clean_low_latency_buffer(16, 256, 4 * pes)
     buffer.destroy()
     # Both modes, each with what was asked for it: there is room for the longer rows.
@@ -89,45 +95,58 @@ def arguments(me: int, pes: int, buffer: Buffer, experts: int) -> None:
     """The same mistake on all ranks."""
     x, idx = bf16(TOKENS, HIDDEN), routes(experts)
     for pattern, call in (
-            ("x has elements of float32: must be of bfloat16", lambda: buffer.dispatch(x.astype(np.float32), topk_idx=idx)),
-            (r"x has the shape \[8\]", lambda: buffer.dispatch(x[:, 0].copy(), topk_idx=idx)),
-            ("x has hidden 512: must be a multiple of 8 up to the buffer's 256",
-             lambda: buffer.dispatch(bf16(TOKENS, 512), topk_idx=idx)),
-            ("x has hidden 252: must be a multiple of 8", lambda: buffer.dispatch(bf16(TOKENS, 252), topk_idx=idx)),
-            ("x of shape .* is not contiguous", lambda: buffer.dispatch(bf16(TOKENS, 512)[:, ::2], topk_idx=idx)),
-            ("x is a list", lambda: buffer.dispatch([1.0], topk_idx=idx)),
-            ("topk_idx is None", lambda: buffer.dispatch(x)),
-            ("topk_idx has elements of int32: must be of int64", lambda: buffer.dispatch(x, topk_idx=idx.astype(np.int32))),
-            (r"topk_idx has the shape \[7, 2\].*\[8, any\]", lambda: buffer.dispatch(x, topk_idx=idx[:7])),
-            ("topk.* is 3: must be .*2", lambda: buffer.dispatch(x, topk_idx=np.zeros((TOKENS, 3), np.int64))),
-            ("topk_weights has the shape",
-             lambda: buffer.dispatch(x, topk_idx=idx, topk_weights=np.ones((8, 1), np.float32))),
-            ("topk_idx .*has an entry", lambda: buffer.dispatch(x, topk_idx=np.full((TOKENS, TOPK), experts, np.int64))),
-            ("topk_idx .*has an entry", lambda: buffer.dispatch(x, topk_idx=np.full((TOKENS, TOPK), -2, np.int64))),
-            ("num_worst_tokens is 1000: must be 0 to 40", lambda: buffer.dispatch(x, topk_idx=idx, num_worst_tokens=1000)),
-            ("expert_alignment is 0: must be 1", lambda: buffer.dispatch(x, topk_idx=idx, expert_alignment=0)),
-            ("expert_alignment is 2147483648: must be", lambda: buffer.dispatch(x, topk_idx=idx, expert_alignment=2**31)),
-            ("expert_alignment is a float: must be", lambda: buffer.dispatch(x, topk_idx=idx, expert_alignment=1.5)),
-            ("num_worst_tokens is a NoneType: must be", lambda: buffer.dispatch(x, topk_idx=idx, num_worst_tokens=None)),
-            (r"num_tokens_per_rank has the shape \[3[0-9]\]",
-             lambda: buffer.dispatch(x, topk_idx=idx, num_tokens_per_rank=np.zeros(pes + 30, np.int32))),
-            ("is_token_in_rank has elements of int32: must be of bool",
-             lambda: buffer.dispatch(x, topk_idx=idx, is_token_in_rank=np.zeros((TOKENS, pes), np.int32))),
-            ("num_tokens_per_rdma_rank has the shape",
-             lambda: buffer.internode_dispatch(x, topk_idx=idx, num_tokens_per_rdma_rank=np.zeros(9, np.int32))),
-            ("config is a int", lambda: buffer.dispatch(x, topk_idx=idx, config=3)),
-            ("num_experts is 0: must be", lambda: buffer.get_dispatch_layout(idx, 0)),
-            ("num_experts is a str: must be", lambda: buffer.get_dispatch_layout(idx, "8")),
-            ("allocate_on_comm_stream is True", lambda: buffer.dispatch(x, topk_idx=idx, allocate_on_comm_stream=True)),
-            ("handle is a int", lambda: buffer.dispatch(x, handle=3)),
-            ("handle is a tuple", lambda: buffer.combine(x, ())),
-            ("made with low_latency_mode False", lambda: buffer.low_latency_dispatch(x, idx, 8, experts))):
+        ("x has elements of float32: must be of bfloat16", lambda: buffer.dispatch(x.astype(np.float32), topk_idx=idx)),
+        (r"x has the shape \[8\]", lambda: buffer.dispatch(x[:, 0].copy(), topk_idx=idx)),
+        (
+            "x has hidden 512: must be a multiple of 8 up to the buffer's 256",
+            lambda: buffer.dispatch(bf16(TOKENS, 512), topk_idx=idx),
+        ),
+        ("x has hidden 252: must be a multiple of 8", lambda: buffer.dispatch(bf16(TOKENS, 252), topk_idx=idx)),
+        ("x of shape .* is not contiguous", lambda: buffer.dispatch(bf16(TOKENS, 512)[:, ::2], topk_idx=idx)),
+        ("x is a list", lambda: buffer.dispatch([1.0], topk_idx=idx)),
+        ("topk_idx is None", lambda: buffer.dispatch(x)),
+        ("topk_idx has elements of int32: must be of int64", lambda: buffer.dispatch(x, topk_idx=idx.astype(np.int32))),
+        (r"topk_idx has the shape \[7, 2\].*\[8, any\]", lambda: buffer.dispatch(x, topk_idx=idx[:7])),
+        ("topk.* is 3: must be .*2", lambda: buffer.dispatch(x, topk_idx=np.zeros((TOKENS, 3), np.int64))),
+        (
+            "topk_weights has the shape",
+            lambda: buffer.dispatch(x, topk_idx=idx, topk_weights=np.ones((8, 1), np.float32)),
+        ),
+        ("topk_idx .*has an entry", lambda: buffer.dispatch(x, topk_idx=np.full((TOKENS, TOPK), experts, np.int64))),
+        ("topk_idx .*has an entry", lambda: buffer.dispatch(x, topk_idx=np.full((TOKENS, TOPK), -2, np.int64))),
+        ("num_worst_tokens is 1000: must be 0 to 40", lambda: buffer.dispatch(x, topk_idx=idx, num_worst_tokens=1000)),
+        ("expert_alignment is 0: must be 1", lambda: buffer.dispatch(x, topk_idx=idx, expert_alignment=0)),
+        ("expert_alignment is 2147483648: must be", lambda: buffer.dispatch(x, topk_idx=idx, expert_alignment=2**31)),
+        ("expert_alignment is a float: must be", lambda: buffer.dispatch(x, topk_idx=idx, expert_alignment=1.5)),
+        ("num_worst_tokens is a NoneType: must be", lambda: buffer.dispatch(x, topk_idx=idx, num_worst_tokens=None)),
+        (
+            r"num_tokens_per_rank has the shape \[3[0-9]\]",
+            lambda: buffer.dispatch(x, topk_idx=idx, num_tokens_per_rank=np.zeros(pes + 30, np.int32)),
+        ),
+        (
+            "is_token_in_rank has elements of int32: must be of bool",
+            lambda: buffer.dispatch(x, topk_idx=idx, is_token_in_rank=np.zeros((TOKENS, pes), np.int32)),
+        ),
+        (
+            "num_tokens_per_rdma_rank has the shape",
+            lambda: buffer.internode_dispatch(x, topk_idx=idx, num_tokens_per_rdma_rank=np.zeros(9, np.int32)),
+        ),
+        ("config is a int", lambda: buffer.dispatch(x, topk_idx=idx, config=3)),
+        ("num_experts is 0: must be", lambda: buffer.get_dispatch_layout(idx, 0)),
+        ("num_experts is a str: must be", lambda: buffer.get_dispatch_layout(idx, "8")),
+        ("allocate_on_comm_stream is True", lambda: buffer.dispatch(x, topk_idx=idx, allocate_on_comm_stream=True)),
+        ("handle is a int", lambda: buffer.dispatch(x, handle=3)),
+        ("handle is a tuple", lambda: buffer.combine(x, ())),
+        ("made with low_latency_mode False", lambda: buffer.low_latency_dispatch(x, idx, 8, experts)),
+    ):
         raises(ValueError, pattern, call)
     if pes > 1:
         raises(ValueError, "experts is .*multiple of",
                lambda: buffer.dispatch(x, topk_idx=idx, num_tokens_per_expert=np.zeros(experts - 1, np.int32)))
     many = np.zeros((60, TOPK), np.int64)
-    raises(RuntimeError, "would receive .*recv_tokens_max is 40", lambda: buffer.dispatch(bf16(60, HIDDEN), topk_idx=many))
+    raises(
+        RuntimeError, "would receive .*recv_tokens_max is 40", lambda: buffer.dispatch(bf16(60, HIDDEN), topk_idx=many)
+    )
     raises(RuntimeError, "would receive more rows than it has room",
            lambda: buffer.dispatch(x, topk_idx=many[:TOKENS], num_worst_tokens=1))
     works(buffer, experts)
@@ -181,13 +200,21 @@ def no_memory(me: int, pes: int, experts: int) -> None:
     """A rank that cannot get the memory for a dispatch raises; the others learn of it."""
     buffer = Buffer(hidden=HIDDEN, num_topk=1, num_experts=experts, num_max_recv_tokens=RECEIVED)
     few, many, short = bf16(TOKENS, 8), 8 << 20, me == 0
-    x, idx = (np.zeros((many, 8), np.uint16), np.full((many, 1), -1, np.int64)) if short else (few, routes(experts)[:, :1].copy())
+    x, idx = (
+        (np.zeros((many, 8), np.uint16), np.full((many, 1), -1, np.int64))
+        if short
+        else (few, routes(experts)[:, :1].copy())
+    )
     before = resource.getrlimit(resource.RLIMIT_AS)
     if short:
         pages = int(open("/proc/self/statm").read().split()[0])
         resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (16 << 20), before[1]))
     try:
-        raises(RuntimeError if short else ValueError, "memory" if short else "rank 0", lambda: buffer.dispatch(x, topk_idx=idx))
+        raises(
+            RuntimeError if short else ValueError,
+            "memory" if short else "rank 0",
+            lambda: buffer.dispatch(x, topk_idx=idx),
+        )
     finally:
         resource.setrlimit(resource.RLIMIT_AS, before)
     works(buffer, experts)
@@ -200,19 +227,30 @@ def low_latency(me: int, pes: int, experts: int) -> None:
     x, idx = bf16(TOKENS, HIDDEN), routes(experts)
     weights = np.ones(idx.shape, np.float32)
     for pattern, call in (
-            ("num_max_dispatch_tokens_per_rank is 9: must be 8", lambda: buffer.low_latency_dispatch(x, idx, 9, experts)),
-            ("num_experts is .*: must be", lambda: buffer.low_latency_dispatch(x, idx, TOKENS, experts + pes)),
-            ("x has 9 tokens: must have at most",
-             lambda: buffer.low_latency_dispatch(bf16(9, HIDDEN), routes(experts, 9), TOKENS, experts)),
-            ("x has hidden 192: must be a multiple of 128",
-             lambda: buffer.low_latency_dispatch(bf16(8, 192), idx, TOKENS, experts)),
-            ("x has hidden 256: must be a multiple of 512",
-             lambda: buffer.low_latency_dispatch(x, idx, TOKENS, experts, round_scale=True, use_ue8m0=True)),
-            ("use_ue8m0 is True", lambda: buffer.low_latency_dispatch(x, idx, TOKENS, experts, use_ue8m0=True)),
-            ("both True",
-             lambda: buffer.low_latency_dispatch(x, idx, TOKENS, experts, async_finish=True, return_recv_hook=True)),
-            ("cumulative_local_expert_recv_stats has",
-             lambda: buffer.low_latency_dispatch(x, idx, TOKENS, experts, np.zeros(999, np.int32)))):
+        ("num_max_dispatch_tokens_per_rank is 9: must be 8", lambda: buffer.low_latency_dispatch(x, idx, 9, experts)),
+        ("num_experts is .*: must be", lambda: buffer.low_latency_dispatch(x, idx, TOKENS, experts + pes)),
+        (
+            "x has 9 tokens: must have at most",
+            lambda: buffer.low_latency_dispatch(bf16(9, HIDDEN), routes(experts, 9), TOKENS, experts),
+        ),
+        (
+            "x has hidden 192: must be a multiple of 128",
+            lambda: buffer.low_latency_dispatch(bf16(8, 192), idx, TOKENS, experts),
+        ),
+        (
+            "x has hidden 256: must be a multiple of 512",
+            lambda: buffer.low_latency_dispatch(x, idx, TOKENS, experts, round_scale=True, use_ue8m0=True),
+        ),
+        ("use_ue8m0 is True", lambda: buffer.low_latency_dispatch(x, idx, TOKENS, experts, use_ue8m0=True)),
+        (
+            "both True",
+            lambda: buffer.low_latency_dispatch(x, idx, TOKENS, experts, async_finish=True, return_recv_hook=True),
+        ),
+        (
+            "cumulative_local_expert_recv_stats has",
+            lambda: buffer.low_latency_dispatch(x, idx, TOKENS, experts, np.zeros(999, np.int32)),
+        ),
+    ):
         raises(ValueError, pattern, call)
     rows, _, handle, _, _ = buffer.low_latency_dispatch(x, idx, TOKENS, experts, use_fp8=False)
     for pattern, call in (
@@ -270,7 +308,9 @@ def absent_rank(me: int, pes: int) -> None:
     idx = np.tile(np.array([[0, experts - 1]], np.int64), (TOKENS, 1))
     if me != absent:
         for _ in range(2):  # the second is not waited for
-            rows, count, handle, _, _ = buffer.low_latency_dispatch(bf16(TOKENS, HIDDEN), idx, TOKENS, experts, use_fp8=False)
+            rows, count, handle, _, _ = buffer.low_latency_dispatch(
+                bf16(TOKENS, HIDDEN), idx, TOKENS, experts, use_fp8=False
+            )
             same(count, [TOKENS * (pes - 1) if me == 0 else 0, 0], "rows without those of the absent rank")
             out, _, _ = buffer.low_latency_combine(rows, idx, np.ones(idx.shape, np.float32), handle)
             same(out, bf16(TOKENS, HIDDEN), "sums without the absent rank's")

@@ -39,16 +39,24 @@ def round_trip(group) -> None:
         is_token_in_rank=in_rank, num_tokens_per_expert=per_expert, previous_event=event, async_finish=True,
         allocate_on_comm_stream=True, config=buffer.get_dispatch_config(ranks))
     event.current_stream_wait()
-    require(recv_x.dtype == torch.bfloat16 and recv_idx.dtype == torch.int64 and sum(per_own) == int((recv_idx >= 0).sum()),
-            "received tokens")
-    combined, summed, _ = buffer.combine(recv_x, handle, topk_weights=recv_weights, config=buffer.get_combine_config(ranks))
+    require(
+        recv_x.dtype == torch.bfloat16 and recv_idx.dtype == torch.int64 and sum(per_own) == int((recv_idx >= 0).sum()),
+        "received tokens",
+    )
+    combined, summed, _ = buffer.combine(
+        recv_x, handle, topk_weights=recv_weights, config=buffer.get_combine_config(ranks)
+    )
     wanted = (x.float() * copies[:, None]).to(torch.bfloat16)
     require(torch.equal(combined, wanted), "combined rows")
     require(torch.equal(summed, weights), "summed weights")
 
-    (codes, scales), count, low_handle, _, hook = buffer.low_latency_dispatch(x, idx, TOKENS, experts, return_recv_hook=True)
+    (codes, scales), count, low_handle, _, hook = buffer.low_latency_dispatch(
+        x, idx, TOKENS, experts, return_recv_hook=True
+    )
     hook()
-    require(codes.shape == (OWN, TOKENS * ranks, HIDDEN) and scales.shape == (OWN, TOKENS * ranks, HIDDEN // 128), "shapes")
+    require(
+        codes.shape == (OWN, TOKENS * ranks, HIDDEN) and scales.shape == (OWN, TOKENS * ranks, HIDDEN // 128), "shapes"
+    )
     require(scales.stride(1) == 1, "scales are column-major")
     rows, count, low_handle, _, _ = buffer.low_latency_dispatch(x, idx, TOKENS, experts, use_fp8=False)
     out, _, _ = buffer.low_latency_combine(rows, idx, weights, low_handle)

@@ -14,7 +14,7 @@ _EVENTS = "previous_event=None, async_finish=False, allocate_on_comm_stream=Fals
 _COMBINE = "self, x, handle, topk_weights=None, bias=None, config=None, " + _EVENTS
 BUFFER = {
     "__init__": "self, group, num_nvl_bytes=0, num_rdma_bytes=0, low_latency_mode=False, num_qps_per_rank=24, "
-                "allow_nvlink_for_low_latency_mode=True, allow_mnnvl=False, explicitly_destroy=False, comm=None",
+    "allow_nvlink_for_low_latency_mode=True, allow_mnnvl=False, explicitly_destroy=False, comm=None",
     "destroy": "self",
     "is_sm90_compiled": "",
     "set_num_sms": "new_num_sms",
@@ -30,21 +30,25 @@ BUFFER = {
     "internode_combine": _COMBINE,
     "clean_low_latency_buffer": "self, num_max_dispatch_tokens_per_rank, hidden, num_experts",
     "low_latency_dispatch": "self, x, topk_idx, num_max_dispatch_tokens_per_rank, num_experts, "
-                            "cumulative_local_expert_recv_stats=None, dispatch_wait_recv_cost_stats=None, use_fp8=True, "
-                            "round_scale=False, use_ue8m0=False, async_finish=False, return_recv_hook=False",
-    "low_latency_combine": "self, x, topk_idx, topk_weights, handle, use_logfmt=False, zero_copy=False, async_finish=False, "
-                           "return_recv_hook=False, out=None, combine_wait_recv_cost_stats=None",
+    "cumulative_local_expert_recv_stats=None, dispatch_wait_recv_cost_stats=None, use_fp8=True, "
+    "round_scale=False, use_ue8m0=False, async_finish=False, return_recv_hook=False",
+    "low_latency_combine": "self, x, topk_idx, topk_weights, handle, use_logfmt=False, zero_copy=False, "
+    "async_finish=False, return_recv_hook=False, out=None, combine_wait_recv_cost_stats=None",
     "get_next_low_latency_combine_buffer": "self, handle",
 }
 OVERLAP = {"__init__": "self, event=None, extra_tensors=None", "current_stream_wait": "self", "__enter__": "self",
            "__exit__": "self, exc_type, exc_val, exc_tb"}
-CONFIG = {"__init__": "self, num_sms=20, num_max_nvl_chunked_send_tokens=6, num_max_nvl_chunked_recv_tokens=256, "
-                      "num_max_rdma_chunked_send_tokens=6, num_max_rdma_chunked_recv_tokens=256",
-          "get_nvl_buffer_size_hint": "self, hidden_bytes, num_ranks", "get_rdma_buffer_size_hint": "self, hidden_bytes, num_ranks"}
+CONFIG = {
+    "__init__": "self, num_sms=20, num_max_nvl_chunked_send_tokens=6, num_max_nvl_chunked_recv_tokens=256, "
+    "num_max_rdma_chunked_send_tokens=6, num_max_rdma_chunked_recv_tokens=256",
+    "get_nvl_buffer_size_hint": "self, hidden_bytes, num_ranks",
+    "get_rdma_buffer_size_hint": "self, hidden_bytes, num_ranks",
+}
 
 
 def check(owner: type, name: str, wanted: str) -> None:
-    """Arguments of the same names, in the same order, with the same defaults; ours may have more, with defaults or by name."""
+    """Arguments of the same names, in the same order, with the same defaults; ours may have more, with defaults or by
+    name."""
     ours = [one for one in inspect.signature(getattr(owner, name)).parameters.values()]
     where = f"{owner.__name__}.{name}"
     for i, argument in enumerate(wanted.split(", ") if wanted else []):
@@ -58,7 +62,11 @@ def check(owner: type, name: str, wanted: str) -> None:
 
 
 def body() -> None:
-    for owner, methods in ((causeway.ep.Buffer, BUFFER), (causeway.ep.utils.EventOverlap, OVERLAP), (causeway.ep.Config, CONFIG)):
+    for owner, methods in (
+        (causeway.ep.Buffer, BUFFER),
+        (causeway.ep.utils.EventOverlap, OVERLAP),
+        (causeway.ep.Config, CONFIG),
+    ):
         for name, wanted in methods.items():
             check(owner, name, wanted)
             require(name.startswith("__") or bool(getattr(owner, name).__doc__), f"{name} has a docstring")

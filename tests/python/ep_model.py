@@ -1,4 +1,5 @@
-"""A NumPy model of the mixture-of-experts buffer: random cases that every rank can compute for all ranks, and what must come."""
+"""A NumPy model of the mixture-of-experts buffer: random cases that every rank can compute for all ranks, and what must
+come."""
 from dataclasses import dataclass
 from typing import List, Optional, Tuple
 
@@ -27,8 +28,10 @@ class Case:
         return self.experts // self.ranks
 
     def describe(self) -> str:
-        return (f"case {self.seed}: {self.ranks} ranks ({self.node_ranks} a node), hidden {self.hidden}, top {self.topk} of "
-                f"{self.experts} experts, tokens {self.tokens}")
+        return (
+            f"case {self.seed}: {self.ranks} ranks ({self.node_ranks} a node), hidden {self.hidden}, "
+            f"top {self.topk} of {self.experts} experts, tokens {self.tokens}"
+        )
 
     def goes(self, source: int) -> np.ndarray:
         """[tokens, ranks]: which ranks a token goes to."""
@@ -40,7 +43,8 @@ class Case:
         return found
 
     def arrivals(self, rank: int) -> List[Tuple[int, int]]:
-        """(source, token) of each row that a rank receives, in order: by the source's place in its node, then its node."""
+        """(source, token) of each row that a rank receives, in order: by the source's number in its node, then its
+        node."""
         order = sorted(range(self.ranks), key=lambda source: (source % self.node_ranks, source // self.node_ranks))
         return [(source, int(token)) for source in order for token in np.flatnonzero(self.goes(source)[:, rank])]
 
@@ -90,9 +94,9 @@ def expert_output(x: np.ndarray, rank: int) -> np.ndarray:
 
 
 def check_combined(case: Case, me: int, got: np.ndarray, biases: List[np.ndarray]) -> None:
-    """The weighted sum of a token's copies, here with the rank's factor. In one node it is the float32 sum in the order of ranks,
-    rounded once, bit for bit. With more nodes each node's sum is rounded before they are added: |error| <= 2^-8 times the sum of
-    magnitudes for each of the two roundings."""
+    """The weighted sum of a token's copies, here with the rank's factor. In one node it is the float32 sum in the order
+    of ranks, rounded once, bit for bit. With more nodes each node's sum is rounded before they are added: |error| <=
+    2^-8 times the sum of magnitudes for each of the two roundings."""
     goes, shape = case.goes(me), case.x[me].shape
     total, magnitude = np.zeros(shape, np.float32), np.zeros(shape, np.float64)
     for rank in range(case.ranks):
@@ -119,7 +123,10 @@ def check_cast(codes: np.ndarray, scales: np.ndarray, x: np.ndarray, rounded: bo
     scales = scales.astype(np.float64)[:, :, None]
     most = np.maximum(np.abs(values).max(axis=2, keepdims=True, initial=0), 1e-4)
     require(bool((scales * 448 >= most * (1 - 1e-6)).all()), "a scale is too small for its block")
-    require(bool((scales * 448 <= most * (2 if rounded else 1 + 1e-6) * (1 + 1e-6)).all()), "a scale is too large for its block")
+    require(
+        bool((scales * 448 <= most * (2 if rounded else 1 + 1e-6) * (1 + 1e-6)).all()),
+        "a scale is too large for its block",
+    )
     if rounded:
         same(np.log2(scales) % 1, np.zeros_like(scales), "scales are powers of two")
     got = E4M3[codes].astype(np.float64).reshape(values.shape) * scales
@@ -158,4 +165,6 @@ def check_low_latency_combined(case: Case, me: int, got: np.ndarray) -> None:
             row = np.where(there[:, None], row, 0)
             total, magnitude = total + row, magnitude + np.abs(row)
     error = np.abs(from_bf16(got).astype(np.float64) - total)
-    require(bool((error <= 2 * 2.0**-8 * magnitude + 1e-30).all()), "low-latency sums are too far from the weighted sum")
+    require(
+        bool((error <= 2 * 2.0**-8 * magnitude + 1e-30).all()), "low-latency sums are too far from the weighted sum"
+    )

@@ -5,7 +5,8 @@ import sys
 
 import numpy as np
 from common import main, require, same
-from ep_model import (Case, cast, check_combined, check_low_latency_combined, check_low_latency_rows, expert_output, random_case)
+from ep_model import (Case, cast, check_combined, check_low_latency_combined, check_low_latency_rows, expert_output,
+                      random_case)
 
 import causeway
 from causeway.ep import Buffer
@@ -42,7 +43,8 @@ class TorchTensors:
         import torch
         if tensor.dtype == torch.bfloat16:
             return tensor.view(torch.int16).cpu().numpy().view(np.uint16)
-        return (tensor.view(torch.uint8) if tensor.element_size() == 1 and tensor.dtype != torch.bool else tensor).cpu().numpy()
+        return (tensor.view(torch.uint8) if tensor.element_size() == 1 and tensor.dtype != torch.bool
+                else tensor).cpu().numpy()
 
     @staticmethod
     def put(tensor, array):
@@ -68,7 +70,8 @@ def check_layout(case: Case, me: int, buffer: Buffer, idx, tensors) -> tuple:
 def check_received(case: Case, me: int, result, tensors, weighted: bool, alignment: int) -> list:
     recv_x, recv_idx, recv_weights, per_expert, handle, _ = result
     rows = case.arrivals(me)
-    same(tensors.take(recv_x), np.array([case.x[s][t] for s, t in rows], np.uint16).reshape(len(rows), case.hidden), "rows")
+    same(tensors.take(recv_x), np.array([case.x[s][t] for s, t in rows], np.uint16).reshape(len(rows), case.hidden),
+         "rows")
     same(tensors.take(handle.origin), np.array(rows, np.int32).reshape(len(rows), 2), "origins")
     wanted_idx = case.received_idx(me, rows)
     same(tensors.take(recv_idx), wanted_idx, "received topk_idx")
@@ -88,8 +91,9 @@ def throughput(case: Case, me: int, buffer: Buffer, tensors) -> bytes:
     x, idx = tensors.give(case.x[me], "bf16"), tensors.give(case.topk_idx[me])
     weights = tensors.give(case.weights[me]) if weighted else None
     per_rank, per_node, in_rank, per_expert = check_layout(case, me, buffer, idx, tensors)
-    result = buffer.dispatch(x, num_tokens_per_rank=per_rank, num_tokens_per_rdma_rank=per_node, is_token_in_rank=in_rank,
-                             num_tokens_per_expert=per_expert, topk_idx=idx, topk_weights=weights, expert_alignment=alignment,
+    result = buffer.dispatch(x, num_tokens_per_rank=per_rank, num_tokens_per_rdma_rank=per_node,
+                             is_token_in_rank=in_rank, num_tokens_per_expert=per_expert, topk_idx=idx,
+                             topk_weights=weights, expert_alignment=alignment,
                              previous_event=buffer.capture() if asynchronous else None, async_finish=asynchronous,
                              allocate_on_comm_stream=asynchronous)
     if asynchronous:
@@ -126,10 +130,12 @@ def throughput(case: Case, me: int, buffer: Buffer, tensors) -> bytes:
     same(tensors.take(got_scales), wanted_scales, "scales")
 
     worst = max(1, sum(case.tokens))
-    wide = buffer.dispatch(x, num_tokens_per_expert=per_expert, topk_idx=idx, topk_weights=weights, num_worst_tokens=worst)
+    wide = buffer.dispatch(x, num_tokens_per_expert=per_expert, topk_idx=idx, topk_weights=weights,
+                           num_worst_tokens=worst)
     same(tensors.take(wide[0])[:len(rows)], tensors.take(recv_x), "rows in worst-case mode")
     same(tensors.take(wide[1])[:len(rows)], tensors.take(result[1]), "topk_idx in worst-case mode")
-    same(tensors.take(wide[1])[len(rows):], np.full((worst - len(rows), case.topk), -1), "topk_idx past the rows that came")
+    same(tensors.take(wide[1])[len(rows):], np.full((worst - len(rows), case.topk), -1),
+         "topk_idx past the rows that came")
     require(wide[3] == [], "no list in worst-case mode")
     outputs = tensors.give(expert_output(tensors.take(wide[0]), me), "bf16")
     combined, _, _ = buffer.combine(outputs, wide[4])
@@ -143,7 +149,8 @@ def low_latency(case: Case, me: int, buffer: Buffer, tokens_max: int, mode: str,
     waits = tensors.give(np.zeros(case.ranks, np.int64))
     got, count, handle, event, hook = buffer.low_latency_dispatch(
         x, idx, tokens_max, case.experts, cumulative_local_expert_recv_stats=total, dispatch_wait_recv_cost_stats=waits,
-        use_fp8=mode != "bf16", round_scale=mode in ("rounded", "ue8m0"), use_ue8m0=mode == "ue8m0", return_recv_hook=hooked)
+        use_fp8=mode != "bf16", round_scale=mode in ("rounded", "ue8m0"), use_ue8m0=mode == "ue8m0",
+        return_recv_hook=hooked)
     require((hook is not None) == hooked, "a hook if one was asked for")
     if hooked:
         hook()
@@ -152,7 +159,8 @@ def low_latency(case: Case, me: int, buffer: Buffer, tokens_max: int, mode: str,
     if mode == "ue8m0":
         exponents = np.ascontiguousarray(scales).view(np.uint8).astype(np.float64)
         scales = 2.0 ** (exponents - 127)
-    check_low_latency_rows(case, me, (rows, scales), tensors.take(count), tensors.take(handle[0]), tensors.take(handle[1]), mode)
+    check_low_latency_rows(case, me, (rows, scales), tensors.take(count), tensors.take(handle[0]),
+                           tensors.take(handle[1]), mode)
     same(tensors.take(total), 5 + tensors.take(count), "cumulative counts")
     require(bool((tensors.take(waits) >= 0).all()), "waiting times")
     if mode != "bf16":
@@ -166,7 +174,8 @@ def low_latency(case: Case, me: int, buffer: Buffer, tokens_max: int, mode: str,
         tensors.put(buffer.get_next_low_latency_combine_buffer(handle), made)
         outputs = tensors.give(np.full_like(made, 0x7FC0), "bf16")
     out = tensors.give(np.zeros((case.tokens[me], case.hidden), np.uint16), "bf16") if hooked else None
-    combined, event, hook = buffer.low_latency_combine(outputs, idx, tensors.give(case.weights[me]), handle, zero_copy=hooked,
+    combined, event, hook = buffer.low_latency_combine(outputs, idx, tensors.give(case.weights[me]), handle,
+                                                       zero_copy=hooked,
                                                        return_recv_hook=hooked, out=out)
     if hooked:
         hook()
@@ -186,7 +195,8 @@ def run_case(seed: int, tensors) -> None:
         first = throughput(case, me, buffer, tensors)
         require(first == throughput(case, me, buffer, tensors), "other bits in the second run")
         modes = ["bf16", "fp8", "rounded"] + (["ue8m0"] if case.hidden % 512 == 0 else [])
-        bits = [low_latency(case, me, buffer, tokens_max, mode, hooked, tensors) for mode in modes for hooked in (False, True)]
+        bits = [low_latency(case, me, buffer, tokens_max, mode, hooked, tensors) for mode in modes
+                for hooked in (False, True)]
         require(bits[0] == bits[1], "other bits with a hook")
         buffer.destroy()
     except BaseException:

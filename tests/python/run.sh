@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# The Python package on the CPU machine: its extension is built beside the library, then every script of this folder is run as a
-# job. With --full also with PyTorch, from `pip install .` in a fresh environment, and many more cases.
+# The Python package on the CPU machine: its extension is built beside the library, then every script of this folder is
+# run as a job. With --full also with PyTorch, from `pip install .` in a fresh environment, and many more cases.
 #
 #   tests/python/run.sh [--full [scripts | cases | torch | installed]]
 #
 # A word behind --full: this part alone.
 #
-# Needs Python's development files and venv; nanobind and NumPy come from the package index. Without a network it says so and
-# does nothing.
+# Needs Python's development files and venv; nanobind and NumPy come from the package index. Without a network it says
+# so and does nothing.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 full= sizes="2 4"
@@ -43,7 +43,8 @@ documents() {
   "$python" -c 'import mypy' 2> /dev/null || "$python" -m pip install --quiet --disable-pip-version-check mypy ||
     { echo "skipped: mypy cannot be installed here"; return; }
   for program in "$folder"/*.py; do
-    MYPYPATH=python "$python" -m mypy --ignore-missing-imports --cache-dir "$folder/cache" "$program" examples/moe_layer.py
+    MYPYPATH=python "$python" -m mypy --ignore-missing-imports --cache-dir "$folder/cache" \
+      "$program" examples/moe_layer.py
   done
 }
 scripts() {
@@ -77,12 +78,14 @@ version=$("$python" -c 'import sys; print(sys.version_info[:2])')
 with_torch() {
   for candidate in "$environment/bin/python" python3 /usr/bin/python3; do
     command -v "$candidate" > /dev/null || continue
-    "$candidate" -c "import sys, torch, numpy; sys.exit(str(sys.version_info[:2]) != '$version')" 2> /dev/null || continue
+    "$candidate" -c "import sys, torch, numpy; sys.exit(str(sys.version_info[:2]) != '$version')" 2> /dev/null ||
+      continue
     echo "$candidate"
     return
   done
 }
-# ranks N SCRIPT [ARGUMENTS]: under torchrun, or where it does not work (PyTorch 1.13 with Python 3.11) with the variables it sets
+# ranks N SCRIPT [ARGUMENTS]: under torchrun, or where it does not work (PyTorch 1.13 with Python 3.11) with the
+# variables it sets
 ranks() {
   local count=$1 rank pid failed=0 pids=(); shift
   if "$torch" -m torch.distributed.run --nproc_per_node 1 --no_python true > /dev/null 2>&1; then
@@ -103,7 +106,8 @@ torch() {
   local torch python
   torch=$(with_torch)
   if [ -z "$torch" ] && [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
-    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends python3-torch python3-numpy > /dev/null 2>&1 || true
+    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends python3-torch python3-numpy \
+      > /dev/null 2>&1 || true
     torch=$(with_torch)
   fi
   [ -n "$torch" ] || { echo "skipped: PyTorch for this Python is not there and cannot be installed"; return; }

@@ -72,7 +72,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         ranks = []
         for rank in (0, 1):
-            environment = dict(os.environ, RANK=str(rank), WORLD_SIZE="2", MASTER_ADDR="127.0.0.1", MASTER_PORT="1", TURN="0")
+            environment = dict(
+                os.environ, RANK=str(rank), WORLD_SIZE="2", MASTER_ADDR="127.0.0.1", MASTER_PORT="1", TURN="0"
+            )
             ranks.append(subprocess.Popen([sys.executable, __file__, folder], env=environment))
         try:
             statuses = [one.wait(2 * LIMIT_S) for one in ranks]

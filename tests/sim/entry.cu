@@ -18,7 +18,7 @@ const char* const kScopes[] = {"warp", "block"};
 
 __device__ int value_of(int pe, int round, int i) { return (pe + 1) * 1000000 + round * 1000 + i; }
 
-struct Places {
+struct Buffers {
   int *dest, *source;
   uint64_t* signals;  // one a warp
 };
@@ -38,7 +38,7 @@ struct Places {
     nvshmemx_int_put_signal_nbi_##scope(at.dest + first, at.source + first, count, at.signals + group, 1,        \
                                         NVSHMEM_SIGNAL_ADD, right);
 
-__global__ void move_own(Places at, Form form, Scope scope, int round) {
+__global__ void move_own(Buffers at, Form form, Scope scope, int round) {
   const int me = nvshmem_my_pe(), pes = nvshmem_n_pes(), right = (me + 1) % pes, left = (me + pes - 1) % pes;
   const int thread = int(threadIdx.x);
   const bool fetches = form == get || form == get_nbi || form == iget;
@@ -60,12 +60,12 @@ __global__ void move_own(Places at, Form form, Scope scope, int round) {
   }
 }
 
-__global__ void fill(Places at, int round) {
+__global__ void fill(Buffers at, int round) {
   at.source[threadIdx.x] = value_of(nvshmem_my_pe(), round, int(threadIdx.x));
   at.dest[threadIdx.x] = 0;
 }
 
-__global__ void compare(Places at, int round, int* wrong) {
+__global__ void compare(Buffers at, int round, int* wrong) {
   const int left = (nvshmem_my_pe() + nvshmem_n_pes() - 1) % nvshmem_n_pes();
   if (at.dest[threadIdx.x] != value_of(left, round, int(threadIdx.x))) atomicAdd(wrong, 1);
 }
@@ -74,9 +74,9 @@ __global__ void compare(Places at, int round, int* wrong) {
 
 int main() {
   nvshmem_init();
-  Places at{static_cast<int*>(nvshmem_calloc(kThreads, sizeof(int))),
-            static_cast<int*>(nvshmem_calloc(kThreads, sizeof(int))),
-            static_cast<uint64_t*>(nvshmem_calloc(kThreads / 32, sizeof(uint64_t)))};
+  Buffers at{static_cast<int*>(nvshmem_calloc(kThreads, sizeof(int))),
+             static_cast<int*>(nvshmem_calloc(kThreads, sizeof(int))),
+             static_cast<uint64_t*>(nvshmem_calloc(kThreads / 32, sizeof(uint64_t)))};
   int* wrong = static_cast<int*>(nvshmem_calloc(1, sizeof(int)));
   int failed = 0;
   for (int form = 0; form < forms; ++form)

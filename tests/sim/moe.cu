@@ -170,7 +170,7 @@ static Kept run_round(Buffer& buffer, int round, cudaStream_t stream) {
   Bf16* own = device<Bf16>(rows * kHidden);
   Bf16* result = round % 3 == 0 ? static_cast<Bf16*>(buffer.combine_input()) : own;
   add_rank<<<1, 1, 0, stream>>>(result, x, got.count, hidden, me);
-  // Again before the first combine: what is handed over is another place than what is received.
+  // Again before the first combine: what is handed over is other memory than what is received.
   const Received again = buffer.dispatch_again(*got.handle, x_again, nullptr, stream);
   stall_some(round, 2, stream);
   kept.x_again = keep(static_cast<const Bf16*>(again.x), rows * size_t(hidden), stream);
@@ -275,12 +275,12 @@ static void run_low_latency(int pairs) {
   }
   // Hooks run on a stream that the next sends do not wait for, on the same one, or the first on this and the second on
   // that.
-  const auto run_hooks = [&](int pair, int place, ReceiveHook Operation::*hook) {
-    const uint32_t drawn = mix(8, uint32_t(pair), uint32_t(place), uint32_t(me)) % 3;
+  const auto run_hooks = [&](int pair, int site, ReceiveHook Operation::*hook) {
+    const uint32_t drawn = mix(8, uint32_t(pair), uint32_t(site), uint32_t(me)) % 3;
     cudaEventRecord(event, stream), cudaStreamWaitEvent(hooks, event, 0);
     for (int i = 0; i < 2; ++i) {
       const cudaStream_t on = drawn == 0 || (drawn == 1 && i == 1) ? stream : hooks;
-      stall_some(pair, place + i, on);
+      stall_some(pair, site + i, on);
       (all[size_t(2 * pair + i)].*hook)(on);
     }
   };

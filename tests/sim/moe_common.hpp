@@ -37,7 +37,7 @@ __global__ void stall(int polls) {
   for (int i = 0; i < polls; ++i) __nanosleep(1000);
 }
 /// Who is slow, and where, depends on the round.
-static void stall_some(int round, int place, cudaStream_t stream) {
-  const uint32_t drawn = mix(5, uint32_t(round), uint32_t(place), uint32_t(me));
+static void stall_some(int round, int site, cudaStream_t stream) {
+  const uint32_t drawn = mix(5, uint32_t(round), uint32_t(site), uint32_t(me));
   if (drawn % 3 == 0) stall<<<1, 1, 0, stream>>>(int(drawn / 3 % 600));
 }

@@ -14,8 +14,8 @@
 #undef blocks_at_a_time
 namespace causeway::machine {
 /// Blocks start and end at other times than their work: the simulator makes a block's stores visible when it ends.
-__device__ inline void linger(unsigned place) {
-  const unsigned polls = (blockIdx.x * 7 + unsigned(nvshmem_my_pe()) * 3 + place) % 5;
+__device__ inline void linger(unsigned site) {
+  const unsigned polls = (blockIdx.x * 7 + unsigned(nvshmem_my_pe()) * 3 + site) % 5;
   for (unsigned i = 0; i < polls * polls; ++i) __nanosleep(1000);
 }
 template <class Functor>
@@ -81,8 +81,8 @@ void causeway::note_error(const std::string& text) { std::fprintf(stderr, "%s\n"
 
 namespace causeway::machine_host {
 void copy(void* to, const void* from, size_t bytes) { cudaMemcpy(to, from, bytes, cudaMemcpyDefault); }
-void zero(void* place, size_t bytes) {
-  cudaMemset(place, 0, bytes);
+void zero(void* address, size_t bytes) {
+  cudaMemset(address, 0, bytes);
   cudaDeviceSynchronize();
 }
 void* make_device(size_t bytes) {

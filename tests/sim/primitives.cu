@@ -28,8 +28,8 @@ __global__ void stall(int polls) {
   for (int i = 0; i < polls; ++i) __nanosleep(1000);
 }
 /// Who is slow, and where, depends on the operation.
-static void stall_some(int number, int place, cudaStream_t stream) {
-  const uint32_t drawn = mix(uint32_t(number), uint32_t(place), uint32_t(me));
+static void stall_some(int number, int site, cudaStream_t stream) {
+  const uint32_t drawn = mix(uint32_t(number), uint32_t(site), uint32_t(me));
   if (drawn % 3 == 0) stall<<<1, 1, 0, stream>>>(int(drawn / 3 % 300));
 }
 

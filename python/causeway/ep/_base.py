@@ -1,4 +1,5 @@
-"""What the modes of the buffer share: its native part, the communication stream, and tensors as the extension sees them."""
+"""What the modes of the buffer share: its native part, the communication stream, and tensors as the extension sees
+them."""
 import contextlib
 import sys
 from typing import Any, Callable, Iterator, List, Optional, Sequence, Tuple
@@ -25,8 +26,8 @@ class BufferBase:
     # ---- where a call runs
 
     def _begin(self, previous_event: Optional[EventOverlap], also_current: bool = False) -> int:
-        """The communication stream, which waits for the previous event, or for what the current stream holds. Tensors of the
-        CPU machine are ready when the call is made."""
+        """The communication stream, which waits for the previous event, or for what the current stream holds. Tensors
+        of the CPU machine are ready when the call is made."""
         self._let_go()
         event = getattr(previous_event, "event", None)
         if event is not None:
@@ -37,8 +38,8 @@ class BufferBase:
 
     def _end(self, async_finish: bool, tensors: Sequence[Any], on_comm_stream: bool = False) -> EventOverlap:
         """The current stream waits for the communication stream, or with async_finish is given the event to wait for.
-        on_comm_stream: tensors were allocated there, so their memory must not be given out again before the current stream is
-        through with them either."""
+        on_comm_stream: tensors were allocated there, so their memory must not be given out again before the current
+        stream is through with them either."""
         if on_comm_stream and not on_cpu:
             for tensor in tensors:
                 if hasattr(tensor, "record_stream"):
@@ -57,7 +58,8 @@ class BufferBase:
         return EventOverlap()
 
     def _begin_on_current(self) -> int:
-        """The current stream, which waits for what the communication stream holds; what a graph captures is apart from that."""
+        """The current stream, which waits for what the communication stream holds; what a graph captures is apart from
+        that."""
         self._let_go()
         queue = current_stream()
         if not self._capturing():
@@ -77,7 +79,8 @@ class BufferBase:
             self._in_flight = [one for one in self._in_flight if not one[0].is_done()]
 
     def _capturing(self) -> bool:
-        """Whether a CUDA graph captures the call: events must not be asked then, and the graph's owner keeps its tensors."""
+        """Whether a CUDA graph captures the call: events must not be asked then, and the graph's owner keeps its
+        tensors."""
         return not on_cpu and any(map(native.is_capturing, (current_stream(), self._comm_stream.cuda_stream)))
 
     @contextlib.contextmanager
@@ -95,8 +98,8 @@ class BufferBase:
 
     @contextlib.contextmanager
     def _refusing(self, take_part: Callable[[], Any]) -> Iterator[None]:
-        """Around checks of a collective call's arguments. If they fail, the call is made so that the library refuses it: others
-        then learn of it instead of waiting."""
+        """Around checks of a collective call's arguments. If they fail, the call is made so that the library refuses
+        it: others then learn of it instead of waiting."""
         try:
             yield
         except Exception:
@@ -106,9 +109,10 @@ class BufferBase:
 
     @contextlib.contextmanager
     def _failing(self) -> Iterator[None]:
-        """Around a call of the library. It may have queued work when it fails. On the CPU machine that is waited for, and what the
-        others have reported of the same call goes with it: it must not be taken for a fault of the next one. On a GPU the current
-        and the communication stream wait for each other, since the tensors of the call are let go."""
+        """Around a call of the library. It may have queued work when it fails. On the CPU machine that is waited for,
+        and what the
+        others have reported of the same call goes with it: it must not be taken for a fault of the next one. On a GPU
+        the current and the communication stream wait for each other, since the tensors of the call are let go."""
         try:
             yield
         except Exception:

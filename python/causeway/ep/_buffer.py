@@ -31,8 +31,8 @@ class _Destroyed:
 class Buffer(ThroughputMode, LowLatencyMode):
     """Moves the tokens of mixture-of-experts layers between ranks, with the interface of DeepEP's Buffer.
 
-    Its memory has fixed limits: tokens that a rank may receive in a dispatch, elements of a token, and so on. They are given
-    exactly by the keyword-only arguments, or follow from bytes that size hints have told (see __init__).
+    Its memory has fixed limits: tokens that a rank may receive in a dispatch, elements of a token, and so on. They are
+    given exactly by the keyword-only arguments, or follow from bytes that size hints have told (see __init__).
 
     rank, group_size: this rank and how many there are. group: as given. limits: what the buffer was made for.
     """
@@ -44,25 +44,40 @@ class Buffer(ThroughputMode, LowLatencyMode):
     _made_team: bool = False
     explicitly_destroy: bool = False
 
-    def __init__(self, group: Any = None, num_nvl_bytes: int = 0, num_rdma_bytes: int = 0, low_latency_mode: bool = False,
-                 num_qps_per_rank: int = 24, allow_nvlink_for_low_latency_mode: bool = True, allow_mnnvl: bool = False,
-                 explicitly_destroy: bool = False, comm: Any = None, *, hidden: Optional[int] = None,
-                 num_topk: Optional[int] = None, num_experts: Optional[int] = None, num_max_recv_tokens: Optional[int] = None,
-                 num_max_dispatch_tokens_per_rank: Optional[int] = None, node_ranks: Optional[int] = None,
-                 low_latency_timeout_s: float = 0.0) -> None:
+    def __init__(
+        self,
+        group: Any = None,
+        num_nvl_bytes: int = 0,
+        num_rdma_bytes: int = 0,
+        low_latency_mode: bool = False,
+        num_qps_per_rank: int = 24,
+        allow_nvlink_for_low_latency_mode: bool = True,
+        allow_mnnvl: bool = False,
+        explicitly_destroy: bool = False,
+        comm: Any = None,
+        *,
+        hidden: Optional[int] = None,
+        num_topk: Optional[int] = None,
+        num_experts: Optional[int] = None,
+        num_max_recv_tokens: Optional[int] = None,
+        num_max_dispatch_tokens_per_rank: Optional[int] = None,
+        node_ranks: Optional[int] = None,
+        low_latency_timeout_s: float = 0.0,
+    ) -> None:
         """Collective: all PEs of the job make the buffer (each for its group), with the same arguments.
 
-        group: a torch.distributed process group; a causeway.Team; or None: all PEs. A job that has not been joined is joined, by
-            the group. comm: an mpi4py communicator instead.
-        num_nvl_bytes: memory for received tokens. With hidden, num_topk and num_experts it says how many tokens a rank may
-            receive, unless num_max_recv_tokens does. Without low_latency_mode num_rdma_bytes is added to it.
+        group: a torch.distributed process group; a causeway.Team; or None: all PEs. A job that has not been joined is
+            joined, by the group. comm: an mpi4py communicator instead.
+        num_nvl_bytes: memory for received tokens. With hidden, num_topk and num_experts it says how many tokens a rank
+            may receive, unless num_max_recv_tokens does. Without low_latency_mode num_rdma_bytes is added to it.
         num_rdma_bytes: with low_latency_mode: at least what get_low_latency_rdma_size_hint said.
         low_latency_mode: makes the low-latency mode available, beside the other.
         explicitly_destroy: the buffer ends by destroy() alone. Otherwise also with its last reference.
         num_qps_per_rank, allow_nvlink_for_low_latency_mode, allow_mnnvl: accepted without effect.
         hidden: elements of a token at most. None: what the size hints of the given bytes were asked for, else 7168.
         num_topk: experts of a token at most. None: 16.
-        num_experts: over all ranks at most; in low-latency mode exactly, a multiple of the ranks. None: as hinted, else 1024.
+        num_experts: over all ranks at most; in low-latency mode exactly, a multiple of the ranks. None: as hinted, else
+        1024.
         num_max_recv_tokens: that a rank may receive in a dispatch, on each hop.
         num_max_dispatch_tokens_per_rank: of a rank in low-latency mode. None: as hinted.
         node_ranks: ranks of a node, consecutive ones. None: as the job's nodes are.
@@ -85,9 +100,20 @@ class Buffer(ThroughputMode, LowLatencyMode):
         problem: Optional[ValueError] = None
         limits = Limits()
         try:
-            limits = limits_for(self.group_size, num_nvl_bytes, num_rdma_bytes, low_latency_mode, hidden, num_topk, num_experts,
-                                num_max_recv_tokens, num_max_dispatch_tokens_per_rank, node_ranks, Buffer._chosen_num_sms,
-                                low_latency_timeout_s)
+            limits = limits_for(
+                self.group_size,
+                num_nvl_bytes,
+                num_rdma_bytes,
+                low_latency_mode,
+                hidden,
+                num_topk,
+                num_experts,
+                num_max_recv_tokens,
+                num_max_dispatch_tokens_per_rank,
+                node_ranks,
+                Buffer._chosen_num_sms,
+                low_latency_timeout_s,
+            )
         except ValueError as found:
             problem = found
         try:
@@ -122,7 +148,9 @@ class Buffer(ThroughputMode, LowLatencyMode):
                 raise ValueError(f"rank {rank} made the Buffer with bad arguments: its own error says which")
             for name, value, first in zip(_FIELDS, other, rows[0]):
                 if value != first:
-                    raise ValueError(f"{name} is {first} on rank 0 and {value} on rank {rank}: must be the same on all ranks")
+                    raise ValueError(
+                        f"{name} is {first} on rank 0 and {value} on rank {rank}: must be the same on all ranks"
+                    )
 
     def destroy(self) -> None:
         """Gives the memory back; handles and hooks of the buffer end with it. Collective: all PEs call it."""
@@ -154,8 +182,8 @@ class Buffer(ThroughputMode, LowLatencyMode):
 
     @staticmethod
     def set_num_sms(new_num_sms: int) -> None:
-        """How many blocks move tokens in the high-throughput mode of buffers that are made from now on; an even number. The same
-        on all ranks. Without it the library chooses."""
+        """How many blocks move tokens in the high-throughput mode of buffers that are made from now on; an even number.
+        The same on all ranks. Without it the library chooses."""
         if new_num_sms < 2 or new_num_sms % 2 != 0:
             raise ValueError(f"new_num_sms is {new_num_sms}: must be an even number of at least 2")
         Buffer.num_sms = Buffer._chosen_num_sms = new_num_sms
@@ -178,7 +206,8 @@ class Buffer(ThroughputMode, LowLatencyMode):
         return EventOverlap(EventHandle())
 
     def get_comm_stream(self) -> Union[Stream, Any]:
-        """The stream that the buffer's work runs on: with PyTorch on GPUs a torch.cuda.Stream, else a causeway.Stream."""
+        """The stream that the buffer's work runs on: with PyTorch on GPUs a torch.cuda.Stream, else a
+        causeway.Stream."""
         torch = sys.modules.get("torch")
         if machine == "cuda" and torch is not None:
             return torch.cuda.ExternalStream(self._comm_stream.cuda_stream)

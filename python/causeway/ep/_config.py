@@ -12,8 +12,8 @@ _HINT_TOKENS, _HINT_RANKS = 4096, 16
 _DEFAULT_HIDDEN, _DEFAULT_TOPK, _DEFAULT_EXPERTS = 7168, 16, 1024
 
 
-# What size hints of this process were asked for, by the bytes they told, the latest last: a Buffer that is only given bytes is
-# made for that. Of the high-throughput mode hidden, of the low-latency mode (tokens, hidden, experts).
+# What size hints of this process were asked for, by the bytes they told, the latest last: a Buffer that is only given
+# bytes is made for that. Of the high-throughput mode hidden, of the low-latency mode (tokens, hidden, experts).
 _asked: Dict[int, int] = {}
 _asked_low_latency: Dict[int, Tuple[int, int, int]] = {}
 _Asked = TypeVar("_Asked")
@@ -42,7 +42,8 @@ def _check_at_least(argument: str, value: int, least: int) -> None:
 
 
 def _node_ranks_to_come(ranks: int) -> int:
-    """Ranks of a node in a job that has not been joined yet, as torchrun tells. 0: as the library knows, else one node."""
+    """Ranks of a node in a job that has not been joined yet, as torchrun tells. 0: as the library knows, else one
+    node."""
     told = os.environ.get("LOCAL_WORLD_SIZE", "")
     here = int(told) if told.isdigit() and not is_initialized() else 0
     return here if 0 < here <= ranks and ranks % here == 0 else 0
@@ -52,8 +53,14 @@ class Config:
     """DeepEP's tuning numbers. They are accepted and kept; the number of blocks that move tokens is the buffer's
     (`Buffer.set_num_sms` before it is made), and chunk sizes have no counterpart."""
 
-    def __init__(self, num_sms: int = 20, num_max_nvl_chunked_send_tokens: int = 6, num_max_nvl_chunked_recv_tokens: int = 256,
-                 num_max_rdma_chunked_send_tokens: int = 6, num_max_rdma_chunked_recv_tokens: int = 256) -> None:
+    def __init__(
+        self,
+        num_sms: int = 20,
+        num_max_nvl_chunked_send_tokens: int = 6,
+        num_max_nvl_chunked_recv_tokens: int = 256,
+        num_max_rdma_chunked_send_tokens: int = 6,
+        num_max_rdma_chunked_recv_tokens: int = 256,
+    ) -> None:
         self.num_sms = num_sms
         self.num_max_nvl_chunked_send_tokens = num_max_nvl_chunked_send_tokens
         self.num_max_nvl_chunked_recv_tokens = num_max_nvl_chunked_recv_tokens
@@ -63,15 +70,20 @@ class Config:
     def get_nvl_buffer_size_hint(self, hidden_bytes: int, num_ranks: int) -> int:
         """Bytes for num_nvl_bytes, enough for 4096 tokens from each of `num_ranks` ranks (at most 16) to one rank.
 
-        hidden_bytes: of a token's elements, 2 each. A Buffer that is made of these bytes without hidden= takes the hidden that
-        was asked for here. For other numbers of tokens give the Buffer num_max_recv_tokens=. Between nodes a token lies in the
-        memory of two hops; how many nodes there are is known in a job that has been joined, or under torchrun.
+        hidden_bytes: of a token's elements, 2 each. A Buffer that is made of these bytes without hidden= takes the
+        hidden that was asked for here. For other numbers of tokens give the Buffer num_max_recv_tokens=. Between nodes
+        a token lies in the memory of two hops; how many nodes there are is known in a job that has been joined, or
+        under torchrun.
         """
         _check_at_least("hidden_bytes", hidden_bytes, 1)
         _check_at_least("num_ranks", num_ranks, 1)
         hidden = _round_up((hidden_bytes + 1) // 2, _BLOCK)
-        limits = Limits(hidden=hidden, experts=_round_up(_DEFAULT_EXPERTS, num_ranks),
-                        recv_tokens=_HINT_TOKENS * min(num_ranks, _HINT_RANKS), node_ranks=_node_ranks_to_come(num_ranks))
+        limits = Limits(
+            hidden=hidden,
+            experts=_round_up(_DEFAULT_EXPERTS, num_ranks),
+            recv_tokens=_HINT_TOKENS * min(num_ranks, _HINT_RANKS),
+            node_ranks=_node_ranks_to_come(num_ranks),
+        )
         return _remember(_asked, limits.bytes(num_ranks), hidden)
 
     def get_rdma_buffer_size_hint(self, hidden_bytes: int, num_ranks: int) -> int:
@@ -140,8 +152,10 @@ def limits_for(ranks: int, num_nvl_bytes: int, num_rdma_bytes: int, low_latency_
                     node_ranks=_first(node_ranks, 0), timeout_ms=round(timeout_s * 1000))
     throughput = num_max_recv_tokens is not None or num_nvl_bytes > 0 or (num_rdma_bytes > 0 and not low_latency_mode)
     if not throughput and not low_latency_mode:
-        raise ValueError("num_nvl_bytes is 0: must be bytes for received tokens, as Config.get_nvl_buffer_size_hint gives them, "
-                         "or num_max_recv_tokens be given, or low_latency_mode be True")
+        raise ValueError(
+            "num_nvl_bytes is 0: must be bytes for received tokens, as Config.get_nvl_buffer_size_hint gives them, "
+            "or num_max_recv_tokens be given, or low_latency_mode be True"
+        )
     if num_max_recv_tokens is not None:
         limits.recv_tokens = num_max_recv_tokens
     elif throughput:
@@ -149,15 +163,19 @@ def limits_for(ranks: int, num_nvl_bytes: int, num_rdma_bytes: int, low_latency_
     if low_latency_mode:
         tokens = num_max_dispatch_tokens_per_rank if num_max_dispatch_tokens_per_rank is not None else hint_tokens
         if tokens is None or (num_experts is None and hint_experts is None):
-            raise ValueError("low_latency_mode is True: num_max_dispatch_tokens_per_rank and num_experts must be given, or "
-                             "Buffer.get_low_latency_rdma_size_hint be asked before")
+            raise ValueError(
+                "low_latency_mode is True: num_max_dispatch_tokens_per_rank and num_experts must be given, or "
+                "Buffer.get_low_latency_rdma_size_hint be asked before"
+            )
         _check_at_least("num_max_dispatch_tokens_per_rank", tokens, 1)
         limits.low_latency_tokens = tokens
         low_latency_hidden = _first(hidden, hint_hidden, limits.hidden)
         needed = low_latency_bytes(tokens, low_latency_hidden, ranks, limits.experts)
         if num_rdma_bytes < needed and not (num_rdma_bytes == 0 and num_max_dispatch_tokens_per_rank is not None):
-            raise ValueError(f"num_rdma_bytes is {num_rdma_bytes}: must be at least {needed} for {tokens} tokens of hidden "
-                             f"{low_latency_hidden} of each of {ranks} ranks, and {limits.experts} experts")
+            raise ValueError(
+                f"num_rdma_bytes is {num_rdma_bytes}: must be at least {needed} for {tokens} tokens of hidden "
+                f"{low_latency_hidden} of each of {ranks} ranks, and {limits.experts} experts"
+            )
     limits.bytes(ranks)  # (checks)
     return limits
 

@@ -12,7 +12,8 @@ class DispatchHandle:
     """Where a dispatch sent its tokens: for combine(), and for dispatch() along the same routes. Opaque, but for these:
 
     num_recv_tokens: rows that this rank received (in worst-case mode num_worst_tokens).
-    origin: [num_recv_tokens, 2] of int32: the rank and the token there that each row comes from. In worst-case mode None.
+    origin: [num_recv_tokens, 2] of int32: the rank and the token there that each row comes from. In worst-case mode
+    None.
     """
 
     def __init__(self, native_handle: Any, origin: Any) -> None:
@@ -21,7 +22,8 @@ class DispatchHandle:
         self.origin = origin
 
 
-# What dispatch() returns: None where it is given a handle. (Any: a type checker cannot know which, and asks for no test.)
+# What dispatch() returns: None where it is given a handle. (Any: a type checker cannot know which, and asks for no
+# test.)
 Handle = Union[DispatchHandle, Any]
 Counts = Union[List[int], Any]
 
@@ -65,8 +67,8 @@ class ThroughputMode(BufferBase):
                             ) -> Tuple[Any, Optional[Any], Any, Any, EventOverlap]:
         """Counts where tokens are to go. Not collective.
 
-        topk_idx: [num_tokens, num_topk] of int64, the experts of each token, -1 for none. num_experts: over all ranks, a
-        multiple of them; rank r holds experts r * num_experts / ranks and on.
+        topk_idx: [num_tokens, num_topk] of int64, the experts of each token, -1 for none. num_experts: over all ranks,
+        a multiple of them; rank r holds experts r * num_experts / ranks and on.
 
         Returns (num_tokens_per_rank [ranks] int32, num_tokens_per_rdma_rank [nodes] int32 or None in one node,
         num_tokens_per_expert [num_experts] int32, is_token_in_rank [num_tokens, ranks] bool, event).
@@ -86,36 +88,48 @@ class ThroughputMode(BufferBase):
         event = self._end(async_finish, (topk_idx, per_rank, per_node, per_expert, in_rank), allocate_on_comm_stream)
         return per_rank, per_node, per_expert, in_rank, event
 
-    def dispatch(self, x: Union[Any, Tuple[Any, Any]], handle: Optional[DispatchHandle] = None,
-                 num_tokens_per_rank: Optional[Any] = None, num_tokens_per_rdma_rank: Optional[Any] = None,
-                 is_token_in_rank: Optional[Any] = None, num_tokens_per_expert: Optional[Any] = None,
-                 topk_idx: Optional[Any] = None, topk_weights: Optional[Any] = None, expert_alignment: int = 1,
-                 num_worst_tokens: int = 0, config: Optional[Config] = None, previous_event: Optional[EventOverlap] = None,
-                 async_finish: bool = False, allocate_on_comm_stream: bool = False
-                 ) -> Tuple[Any, Any, Any, Counts, Handle, EventOverlap]:
+    def dispatch(
+        self,
+        x: Union[Any, Tuple[Any, Any]],
+        handle: Optional[DispatchHandle] = None,
+        num_tokens_per_rank: Optional[Any] = None,
+        num_tokens_per_rdma_rank: Optional[Any] = None,
+        is_token_in_rank: Optional[Any] = None,
+        num_tokens_per_expert: Optional[Any] = None,
+        topk_idx: Optional[Any] = None,
+        topk_weights: Optional[Any] = None,
+        expert_alignment: int = 1,
+        num_worst_tokens: int = 0,
+        config: Optional[Config] = None,
+        previous_event: Optional[EventOverlap] = None,
+        async_finish: bool = False,
+        allocate_on_comm_stream: bool = False,
+    ) -> Tuple[Any, Any, Any, Counts, Handle, EventOverlap]:
         """Sends every token to the ranks that hold its experts. Collective: all ranks call it in the same order.
 
-        x: [num_tokens, hidden] of bfloat16, or a pair of FP8 (e4m3) and scales [num_tokens, hidden // 128] of float32. Ranks may
-            have different numbers of tokens, 0 too.
+        x: [num_tokens, hidden] of bfloat16, or a pair of FP8 (e4m3) and scales [num_tokens, hidden // 128] of float32.
+            Ranks may have different numbers of tokens, 0 too.
         handle: of an earlier dispatch: the same routes again, for x alone, without a wait of the host.
         topk_idx: [num_tokens, num_topk] of int64, -1 for none; topk_weights: the same shape of float32, or None.
-        num_tokens_per_expert: of get_dispatch_layout; only its length, the number of experts, is used. None: the buffer's.
-        num_tokens_per_rank, num_tokens_per_rdma_rank, is_token_in_rank: of get_dispatch_layout; their shapes are checked, their
-            contents not used: they follow from topk_idx. config: accepted.
+        num_tokens_per_expert: of get_dispatch_layout; only its length, the number of experts, is used. None: the
+        buffer's.
+        num_tokens_per_rank, num_tokens_per_rdma_rank, is_token_in_rank: of get_dispatch_layout; their shapes are
+            checked, their contents not used: they follow from topk_idx. config: accepted.
         expert_alignment: what the counts in the returned list are rounded up to.
-        num_worst_tokens: not 0: the host does not wait (so that a CUDA graph can capture the call), and results have so many
-            rows; those that did not come are -1 in recv_topk_idx. On all ranks the same, at most the buffer's
+        num_worst_tokens: not 0: the host does not wait (so that a CUDA graph can capture the call), and results have so
+            many rows; those that did not come are -1 in recv_topk_idx. On all ranks the same, at most the buffer's
             num_max_recv_tokens; a rank that would receive more is an error on all.
         previous_event: waited for instead of the current stream.
         async_finish: the current stream does not wait; the returned event tells the end.
 
         Returns (recv_x as x with received rows, recv_topk_idx that counts own experts from 0 with -1 for others',
-        recv_topk_weights (0 for others') or None, received tokens of each own expert (empty in worst-case mode), handle, event);
-        with `handle` given (recv_x, None, None, None, None, event). Rows are ordered by source rank (by its place in its node,
-        then its node, where there are several), then as there.
+        recv_topk_weights (0 for others') or None, received tokens of each own expert (empty in worst-case mode),
+        handle, event); with `handle` given (recv_x, None, None, None, None, event). Rows are ordered by source rank (by
+        its number in its node, then its node, where there are several), then as there.
 
-        Raises on all ranks: ValueError for bad arguments of any of them, RuntimeError if a rank would receive more than the
-        buffer was made for. In worst-case mode and with `handle` a rank that was right gets a RuntimeError that names the rank
+        Raises on all ranks: ValueError for bad arguments of any of them, RuntimeError if a rank would receive more than
+        the buffer was made for. In worst-case mode and with `handle` a rank that was right gets a RuntimeError that
+        names the rank
         that was not: in this call on the CPU machine, in a later one on a GPU.
         """
         if handle is not None:
@@ -159,14 +173,24 @@ class ThroughputMode(BufferBase):
             return self._native.dispatch_worst_case(tokens, rows=worst_rows, stream=comm)
         return self._native.dispatch(tokens, expert_alignment=alignment, stream=comm)
 
-    def _dispatch_again(self, x: Any, handle: DispatchHandle, topk_idx: Any, topk_weights: Any,
-                        previous_event: Optional[EventOverlap], async_finish: bool, allocate_on_comm_stream: bool) -> Any:
+    def _dispatch_again(
+        self,
+        x: Any,
+        handle: DispatchHandle,
+        topk_idx: Any,
+        topk_weights: Any,
+        previous_event: Optional[EventOverlap],
+        async_finish: bool,
+        allocate_on_comm_stream: bool,
+    ) -> Any:
         with self._refusing(lambda: self._native.dispatch_again(self._native.no_handle(), REFUSED,
                                                                 stream=self._comm_stream.cuda_stream)):
             check_allocation(previous_event, async_finish, allocate_on_comm_stream)
             _check_handle(handle)
             if topk_idx is not None or topk_weights is not None:
-                raise ValueError("topk_idx and topk_weights are given with a handle: must be None, the routes are the handle's")
+                raise ValueError(
+                    "topk_idx and topk_weights are given with a handle: must be None, the routes are the handle's"
+                )
             given = _Input(x)
             tokens = self._native.checks.tokens_again(handle.native, x=given.x, scales=given.scales)
             comm = self._begin(previous_event, given.copied)
@@ -187,11 +211,12 @@ class ThroughputMode(BufferBase):
         bias: [num_tokens, hidden] of bfloat16, or a pair of them, added to the sums.
         config: accepted. previous_event, async_finish, allocate_on_comm_stream: as for dispatch().
 
-        Returns (combined [num_tokens, hidden] bfloat16, summed weights [num_tokens, num_topk] or None, event). Sums are in
+        Returns (combined [num_tokens, hidden] bfloat16, summed weights [num_tokens, num_topk] or None, event). Sums are
+        in
         float32 in the order of ranks, rounded once on each hop: the same bits in every run.
 
-        Raises ValueError for bad arguments at once on the rank that gave them, and RuntimeError on the others: in this call on
-        the CPU machine, in a later one on a GPU.
+        Raises ValueError for bad arguments at once on the rank that gave them, and RuntimeError on the others: in this
+        call on the CPU machine, in a later one on a GPU.
         """
         with self._refusing(lambda: self._native.combine(native.Results(), self._native.no_handle(),
                                                          stream=self._comm_stream.cuda_stream)):
@@ -218,28 +243,53 @@ class ThroughputMode(BufferBase):
 
     @staticmethod
     def no_handle() -> DispatchHandle:
-        """A handle for a rank whose dispatch has raised: with it combine() and dispatch() along the same routes take part in what
-        the others do with theirs, and raise. (None in its place is well for combine(), and a new dispatch for dispatch().)"""
+        """A handle for a rank whose dispatch has raised: with it combine() and dispatch() along the same routes take
+        part in what the others do with theirs, and raise. (None instead is right for combine(), and a new dispatch for
+        dispatch().)"""
         return NoHandle()
 
-    def internode_dispatch(self, x: Union[Any, Tuple[Any, Any]], handle: Optional[DispatchHandle] = None,
-                           num_tokens_per_rank: Optional[Any] = None, num_tokens_per_rdma_rank: Optional[Any] = None,
-                           is_token_in_rank: Optional[Any] = None, num_tokens_per_expert: Optional[Any] = None,
-                           topk_idx: Optional[Any] = None, topk_weights: Optional[Any] = None, expert_alignment: int = 1,
-                           config: Optional[Config] = None, previous_event: Optional[EventOverlap] = None,
-                           async_finish: bool = False, allocate_on_comm_stream: bool = False
-                           ) -> Tuple[Any, Any, Any, Counts, Handle, EventOverlap]:
+    def internode_dispatch(
+        self,
+        x: Union[Any, Tuple[Any, Any]],
+        handle: Optional[DispatchHandle] = None,
+        num_tokens_per_rank: Optional[Any] = None,
+        num_tokens_per_rdma_rank: Optional[Any] = None,
+        is_token_in_rank: Optional[Any] = None,
+        num_tokens_per_expert: Optional[Any] = None,
+        topk_idx: Optional[Any] = None,
+        topk_weights: Optional[Any] = None,
+        expert_alignment: int = 1,
+        config: Optional[Config] = None,
+        previous_event: Optional[EventOverlap] = None,
+        async_finish: bool = False,
+        allocate_on_comm_stream: bool = False,
+    ) -> Tuple[Any, Any, Any, Counts, Handle, EventOverlap]:
         """dispatch(), which itself knows whether there are several nodes."""
-        return self.dispatch(x, handle, num_tokens_per_rank, num_tokens_per_rdma_rank, is_token_in_rank, num_tokens_per_expert,
-                             topk_idx, topk_weights, expert_alignment, 0, config, previous_event, async_finish,
-                             allocate_on_comm_stream)
+        return self.dispatch(
+            x,
+            handle,
+            num_tokens_per_rank,
+            num_tokens_per_rdma_rank,
+            is_token_in_rank,
+            num_tokens_per_expert,
+            topk_idx,
+            topk_weights,
+            expert_alignment,
+            0,
+            config,
+            previous_event,
+            async_finish,
+            allocate_on_comm_stream,
+        )
 
     def internode_combine(self, x: Any, handle: DispatchHandle, topk_weights: Optional[Any] = None,
                           bias: Union[Any, Tuple[Any, Any], None] = None, config: Optional[Config] = None,
                           previous_event: Optional[EventOverlap] = None, async_finish: bool = False,
                           allocate_on_comm_stream: bool = False) -> Tuple[Any, Optional[Any], EventOverlap]:
         """combine(), which itself knows whether there are several nodes."""
-        return self.combine(x, handle, topk_weights, bias, config, previous_event, async_finish, allocate_on_comm_stream)
+        return self.combine(
+            x, handle, topk_weights, bias, config, previous_event, async_finish, allocate_on_comm_stream
+        )
 
     def _copy_x(self, given: _Input, rows: int, received: Any, comm: int) -> Tuple[Any, Tuple[Any, ...]]:
         """Received rows as x was given; and all tensors that the copy needs alive."""

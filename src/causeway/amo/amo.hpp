@@ -14,26 +14,26 @@ namespace causeway {
 template <class T>
 using AtomicWord = WordOf<sizeof(T)>;
 
-// Each operation by its place and operand; gives what was there before.
+// Each operation by its address and operand; gives what was there before.
 struct AtomicAdd {
   template <class T>
-  CAUSEWAY_DEVICE static T apply(T* place, T value) {
+  CAUSEWAY_DEVICE static T apply(T* address, T value) {
     if constexpr (std::is_floating_point<T>::value) {
-      return machine::atomic_add_sys(place, value);
+      return machine::atomic_add_sys(address, value);
     } else {
       using Word = AtomicWord<T>;
-      return static_cast<T>(machine::atomic_add_sys(reinterpret_cast<Word*>(place), static_cast<Word>(value)));
+      return static_cast<T>(machine::atomic_add_sys(reinterpret_cast<Word*>(address), static_cast<Word>(value)));
     }
   }
 };
 
-#define CAUSEWAY_ATOMIC_OPERATION(Name, machine_name)                                                     \
-  struct Name {                                                                                           \
-    template <class T>                                                                                    \
-    CAUSEWAY_DEVICE static T apply(T* place, T value) {                                                   \
-      using Word = AtomicWord<T>;                                                                         \
-      return same_bits<T>(machine::machine_name(reinterpret_cast<Word*>(place), same_bits<Word>(value))); \
-    }                                                                                                     \
+#define CAUSEWAY_ATOMIC_OPERATION(Name, machine_name)                                                       \
+  struct Name {                                                                                             \
+    template <class T>                                                                                      \
+    CAUSEWAY_DEVICE static T apply(T* address, T value) {                                                   \
+      using Word = AtomicWord<T>;                                                                           \
+      return same_bits<T>(machine::machine_name(reinterpret_cast<Word*>(address), same_bits<Word>(value))); \
+    }                                                                                                       \
   };
 CAUSEWAY_ATOMIC_OPERATION(AtomicAnd, atomic_and_sys)
 CAUSEWAY_ATOMIC_OPERATION(AtomicOr, atomic_or_sys)

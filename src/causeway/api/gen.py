@@ -34,14 +34,20 @@ class Declaration(NamedTuple):
 
 
 def forms(op):
-    """(name part, element type, plain types, bytes of nelems, bytes of an element) of all types and sizes that carry the operation."""
+    """(name part, element type, plain types, bytes of nelems, bytes of an element) of all types and sizes that carry
+    the operation."""
     for typename, (ctype, width, sign, groups) in TYPES.items():
         if set(op.group.split()) & set(groups.split()):
             size = f"sizeof({ctype})"
-            yield f"{typename}_" + op.name.replace("@", ""), ctype, {"W": width, "S": sign}, f"::causeway::bytes_of(nelems, {size})", size
+            yield f"{typename}_" + op.name.replace("@", ""), ctype, {
+                "W": width,
+                "S": sign,
+            }, f"::causeway::bytes_of(nelems, {size})", size
     if "n" in op.untyped:
         for bits in SIZES:
-            yield op.name.replace("@", str(bits)), "void", {}, f"::causeway::bytes_of(nelems, {bits // 8})", str(bits // 8)
+            yield op.name.replace("@", str(bits)), "void", {}, f"::causeway::bytes_of(nelems, {bits // 8})", str(
+                bits // 8
+            )
     if "m" in op.untyped:
         yield op.name.replace("@", "mem"), "void", {}, "nelems", "1"
 
@@ -91,17 +97,27 @@ def scoped(where, ret, base, prefix, params, value, doc, part):
     def on_device(scope):
         return returns + device_text(value, f"::causeway::{GROUPS[scope]}{{}}") + ";"
 
-    for place in where.split():
-        if place in ("hd", "h"):
-            yield Declaration("HD", ret, prefix + base, params, on_device(""), returns + host_text(value) + ";", doc, part)
-        elif place in ("warpgroup", "block"):
-            yield Declaration("D", ret, prefix + base, params, on_device(place), "", doc)
-        elif place == "g":
+    for caller in where.split():
+        if caller in ("hd", "h"):
+            yield Declaration(
+                "HD", ret, prefix + base, params, on_device(""), returns + host_text(value) + ";", doc, part
+            )
+        elif caller in ("warpgroup", "block"):
+            yield Declaration("D", ret, prefix + base, params, on_device(caller), "", doc)
+        elif caller == "g":
             for suffix in ("_warp", "_block"):
                 yield Declaration("D", ret, f"nvshmemx_{base}{suffix}", params, on_device(suffix), "", doc)
-        elif place == "s":
-            yield Declaration("H", ret, f"nvshmemx_{base}_on_stream", (params + ", " if params else "") + "cudaStream_t cstrm",
-                              "", returns + stream_text(value, "cstrm") + ";", doc + " When the stream gets there.", part)
+        elif caller == "s":
+            yield Declaration(
+                "H",
+                ret,
+                f"nvshmemx_{base}_on_stream",
+                (params + ", " if params else "") + "cudaStream_t cstrm",
+                "",
+                returns + stream_text(value, "cstrm") + ";",
+                doc + " When the stream gets there.",
+                part,
+            )
 
 
 def declarations():
@@ -109,7 +125,9 @@ def declarations():
         for base, ctype, plain, size, element in forms(op):
             params = re.sub(r"\bT\b", ctype, op.params)
             value = as_plain(op.params, op.value, ctype, plain).replace("BYTES", size).replace("ELEMENT", element)
-            yield from scoped(op.where, re.sub(r"\bT\b", ctype, op.ret), base, "nvshmem_", params, value, op.doc, op.part)
+            yield from scoped(
+                op.where, re.sub(r"\bT\b", ctype, op.ret), base, "nvshmem_", params, value, op.doc, op.part
+            )
     for function in FUNCTIONS:
         if function.where == "inline":
             yield Declaration("I", function.ret, function.name, function.params, "", "", function.doc)
@@ -117,9 +135,16 @@ def declarations():
             yield Declaration("H", function.ret, function.name, function.params, "", "", function.doc)
         elif function.where == "h":
             returns = "" if function.ret == "void" else "return "
-            yield Declaration("H", function.ret, function.name, function.params, "",
-                              returns + stream_text(*function.value[len("on_stream("):-1].rsplit(", ", 1)) + ";", function.doc,
-                              function.part)
+            yield Declaration(
+                "H",
+                function.ret,
+                function.name,
+                function.params,
+                "",
+                returns + stream_text(*function.value[len("on_stream(") : -1].rsplit(", ", 1)) + ";",
+                function.doc,
+                function.part,
+            )
         else:
             prefix, base = re.fullmatch(r"(nvshmemx?_)(\w+)", function.name).groups()
             yield from scoped(function.where, function.ret, base, prefix, function.params, function.value, function.doc,
@@ -150,7 +175,7 @@ def render_types():
         named = {name: f"X({name}, {ctype})" for name, (ctype, *_, groups) in TYPES.items() if group in groups.split()}
         macro = f"#define CAUSEWAY_TYPES_{group.upper()}"
         lines.append(f"{macro}(X) {' '.join(named.values())}")
-        named.pop("ptrdiff", None)  # which the reference lacks in places
+        named.pop("ptrdiff", None)  # which the reference sometimes lacks
         lines.append(f"{macro}_BUT_PTRDIFF(X) {' '.join(named.values())}")
     return "\n".join(lines) + "\n"
 
@@ -185,7 +210,9 @@ def report():
         print(f"{family:{width}}  {have[family]:5}  {total[family]:4}")
     print(f"{'all':{width}}  {sum(have.values()):5}  {sum(total.values()):4}")
     extra = len(ours) - sum(have.values())
-    print(f"{extra} names more than the reference has (host forms of device calls, 16-bit put_signal by scope, our own)")
+    print(
+        f"{extra} names more than the reference has (host forms of device calls, 16-bit put_signal by scope, our own)"
+    )
 
 
 def write(path, text):

@@ -102,11 +102,11 @@ CAUSEWAY_EXPORT void* nvshmemx_buffer_register_symmetric(void* ptr, size_t size,
   guard("nvshmemx_buffer_register_symmetric", [&] {
     World& world = world_of("nvshmemx_buffer_register_symmetric");
     world.bind();
-    void* place = world.heap().adopt(ptr, size, call_site(caller),
+    void* block = world.heap().adopt(ptr, size, call_site(caller),
                                      flags == 0 ? "" : fmt::format("flags are {:#x}: must be 0", flags));
     world.heap_grew();
     world.bootstrap().barrier("nvshmemx_buffer_register_symmetric");
-    made = place;
+    made = block;
   });
   return made;
 }

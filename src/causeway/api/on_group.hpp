@@ -47,7 +47,8 @@ CAUSEWAY_DEVICE_LARGE bool run_large(Op op, const DeviceWorld& world, const char
 template <class Group, class Op>
 CAUSEWAY_DEVICE typename Op::Result on_group(const char* name, Group group, const Op& op) {
   const DeviceWorld& world = unit::world();
-  if constexpr (kMeets<Op>) {  // one with bad arguments enters all the same, so that nobody waits for it (coll/enter.hpp)
+  if constexpr (kMeets<Op>) {
+    // One with bad arguments enters all the same, so that nobody waits for it (coll/enter.hpp).
     const TeamView* team = find_team(world, name, op.team);
     if (!team) return NVSHMEMX_ERROR_INVALID_VALUE;
     Arguments arguments = Arguments::unchecked;

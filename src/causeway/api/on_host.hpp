@@ -70,7 +70,7 @@ constexpr bool kCompletesOf<Op, std::void_t<decltype(Op::kCompletes)>> = Op::kCo
 template <class Op>
 typename Op::Result fetch(const DeviceWorld& world, const Op& op) {
   using T = typename Op::Result;
-  auto* const landing = static_cast<T*>(machine_host::fetch_place());
+  auto* const landing = static_cast<T*>(machine_host::fetch_buffer());
   enqueue<Caller::host>(world, Into<Op>{landing, op}, machine_host::private_stream());
   machine_host::synchronize(machine_host::private_stream());
   return *static_cast<volatile T*>(landing);

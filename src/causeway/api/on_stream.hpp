@@ -62,8 +62,8 @@ int run_together(const char* name, const Op& op, Stream stream) {
     wrong = std::current_exception();
   }
   const int slot = (Who == Caller::host ? view.world.teams_max : 0) + op.team;
-  launch_collective(view.world, op, slot, wrong ? Arguments::bad : Arguments::good, choose(Op::kKind, Facts{machine::kGpu, Who}),
-                    stream);
+  launch_collective(view.world, op, slot, wrong ? Arguments::bad : Arguments::good,
+                    choose(Op::kKind, Facts{machine::kGpu, Who}), stream);
   if (Who == Caller::host) machine_host::synchronize(stream);
   if (wrong) std::rethrow_exception(wrong);
   host::check_faults(name);

@@ -9,8 +9,8 @@ from typing import NamedTuple
 # Groups are the tables of the specification:
 #   r  data movement     w  wait and test        s  sum, product, minimum, maximum      b  and, or, xor over a team
 #   a  atomics           e  atomic set, fetch, swap         x  atomic and, or, xor       f  atomic add of floating point
-# Name: C type, what it is compiled as where only its width matters, the same where the sign does, groups. (So `long`, `long long`
-# and int64_t are one piece of code. Whether char has a sign is the platform's.)
+# Name: C type, what it is compiled as where only its width matters, the same where the sign does, groups. (So `long`,
+# `long long` and int64_t are one piece of code. Whether char has a sign is the platform's.)
 TYPES = {
     "bfloat16":  ("__nv_bfloat16",      "__nv_bfloat16",  "__nv_bfloat16",  "r s"),
     "half":      ("half",               "half",           "half",           "r s"),
@@ -47,7 +47,8 @@ class Op(NamedTuple):
     group: str     # the types that carry it
     ret: str
     params: str    # T is the element type
-    value: str     # the operation (view/operation.hpp) with its arguments; W and S are the types that T is compiled as, by width
+    # the operation (view/operation.hpp) with its arguments; W and S are the types that T is compiled as, by width
+    value: str
                    # or with its sign; BYTES is nelems in bytes, ELEMENT an element's size
     where: str     # hd host and device | s on stream | g warp and block
     doc: str
@@ -80,10 +81,12 @@ OPS = [
     Op("iget@", "r", "void", STRIDED, "Iget<ELEMENT>{dest, source, dst, sst, nelems, pe}", "hd s g",
        "Copies element i from source + i * sst at pe to dest + i * dst (1.5, 9.5.5): strides in elements, of any sign. "
        "source: symmetric.", "n"),
-    Op("put@_signal", "r", "void", SIGNAL, "PutSignal{{dest, source, BYTES, pe}, {sig_addr, signal, sig_op, pe}}", "hd s g",
+    Op("put@_signal", "r", "void", SIGNAL, "PutSignal{{dest, source, BYTES, pe}, {sig_addr, signal, sig_op, pe}}",
+       "hd s g",
        "Puts, then updates sig_addr at the same pe by sig_op (NVSHMEM_SIGNAL_SET, _ADD): who sees the signal sees the "
        "data (1.5, 9.8.3). dest, sig_addr: symmetric.", "n m"),
-    Op("put@_signal_nbi", "r", "void", SIGNAL, "Nbi<PutSignal>{{{dest, source, BYTES, pe}, {sig_addr, signal, sig_op, pe}}}",
+    Op("put@_signal_nbi", "r", "void", SIGNAL,
+       "Nbi<PutSignal>{{{dest, source, BYTES, pe}, {sig_addr, signal, sig_op, pe}}}",
        "hd s g", "Starts a put with signal (1.5, 9.8.4): source may be reused after quiet.", "n m"),
 ]
 
@@ -94,14 +97,17 @@ NBI = ATOMIC + ". *fetch is what was there before, after quiet (1.5, 9.7.2)."
 OPS += [
     Op("atomic_fetch", "e", "T", "const T* source, int pe", "AtomicFetch<W>{source, pe}", "hd",
        "Loads source at pe atomically (1.5, 9.7.1.1). source: symmetric.", part="sync"),
-    Op("atomic_fetch_nbi", "e", "void", "T* fetch, const T* source, int pe", "Into<AtomicFetch<W>>{fetch, {source, pe}}",
+    Op("atomic_fetch_nbi", "e", "void", "T* fetch, const T* source, int pe",
+       "Into<AtomicFetch<W>>{fetch, {source, pe}}",
        "hd s", "Starts an atomic load of source at pe: *fetch has it after quiet (1.5, 9.7.2.1).", part="sync"),
     Op("atomic_set", "e", "void", "T* dest, T value, int pe", "AtomicSet<W>{dest, value, pe}", "hd s",
        "Stores value atomically. " + ATOMIC + ".", part="sync"),
-    Op("atomic_compare_swap", "a", "T", "T* dest, T cond, T value, int pe", "AtomicCompareSwap<W>{dest, cond, value, pe}",
+    Op("atomic_compare_swap", "a", "T", "T* dest, T cond, T value, int pe",
+       "AtomicCompareSwap<W>{dest, cond, value, pe}",
        "hd", "Stores value if dest is cond. " + FETCH, part="sync"),
     Op("atomic_compare_swap_nbi", "a", "void", "T* fetch, T* dest, T cond, T value, int pe",
-       "Into<AtomicCompareSwap<W>>{fetch, {dest, cond, value, pe}}", "hd s", "Stores value if dest is cond. " + NBI, part="sync"),
+       "Into<AtomicCompareSwap<W>>{fetch, {dest, cond, value, "
+       "pe}}", "hd s", "Stores value if dest is cond. " + NBI, part="sync"),
 ]
 for verb, group, functor, what in (("swap", "e", "Swap", "Stores value"), ("add", "a f", "Add", "Adds value"),
                                    ("and", "x", "And", "Ands value into it"), ("or", "x", "Or", "Ors value into it"),
@@ -137,7 +143,8 @@ for vector, value, each in (("", "T value", "value"), ("_vector", "T* values", "
     them = f"the nelems ivars, those with a status other than 0 left out (status may be null), compare so with {each}"
     for verb, ret, extra, doc, where in (
             ("wait_until_all", "void", "", f"Waits until all of {them} (1.5, 9.9.2).", "hd s"),
-            ("wait_until_any", "size_t", "", f"Waits until one of {them}, and returns its number; SIZE_MAX at once if none "
+            ("wait_until_any", "size_t", "",
+             f"Waits until one of {them}, and returns its number; SIZE_MAX at once if none "
              "takes part (1.5, 9.9.3).", "hd"),
             ("wait_until_some", "size_t", "size_t* indices, ", f"Waits until some of {them}; their numbers to indices, "
              "returns how many; 0 at once if none takes part (1.5, 9.9.4).", "hd"),
@@ -154,8 +161,8 @@ for vector, value, each in (("", "T value", "value"), ("_vector", "T* values", "
 # ---- collectives
 OPS += [
     Op("broadcast@", "r", "int", TEAM + ", int PE_root", "Broadcast{team, dest, source, BYTES, PE_root}", "hd s g",
-       "Copies source of team member PE_root to dest of every member (1.5, 9.11.6). Called by all members; dest, source: "
-       "symmetric. 0 on success.", "m", "coll"),
+       "Copies source of team member PE_root to dest of every member (1.5, 9.11.6). Called by all members; dest, "
+       "source: symmetric. 0 on success.", "m", "coll"),
     Op("fcollect@", "r", "int", TEAM, "Fcollect{team, dest, source, BYTES}", "hd s g",
        "Concatenates the members' sources, nelems each, in member order in every dest (1.5, 9.11.7).", "m", "coll"),
     Op("collect@", "r", "int", TEAM, "Collect{team, dest, source, BYTES}", "hd s g",
@@ -164,21 +171,27 @@ OPS += [
     Op("alltoall@", "r", "int", TEAM, "Alltoall{team, dest, source, BYTES}", "hd s g",
        "Block j (nelems) of member i's source becomes block i of member j's dest (1.5, 9.11.8). dest and source do not "
        "overlap.", "m", "coll"),
-    Op("alltoalls@", "r", "int", "nvshmem_team_t team, T* dest, const T* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems",
+    Op("alltoalls@", "r", "int",
+       "nvshmem_team_t team, T* dest, const T* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems",
        "Alltoalls<ELEMENT>{team, dest, source, dst, sst, nelems}", "hd s g",
        "alltoall of elements that lie dst and sst (at least 1) elements apart (1.5, 9.11.8).", "m", "coll"),
 ]
-REDUCED = ("element by element into every dest: the same bits everywhere (1.5, 9.11.9). In place or not overlapping. half "
-           "and bfloat16 are combined in float.")
+REDUCED = ("element by element into every dest: the same bits everywhere (1.5, 9.11.9). In place or not overlapping. "
+           "half and bfloat16 are combined in float.")
 for operator, group, functor, what in (("sum", "s", "Sum", "Adds"), ("prod", "s", "Prod", "Multiplies"),
-                                       ("min", "s", "Min", "Takes the least of"), ("max", "s", "Max", "Takes the greatest of"),
-                                       ("and", "b", "And", "Ands"), ("or", "b", "Or", "Ors"), ("xor", "b", "Xor", "Xors")):
+                                       ("min", "s", "Min", "Takes the least of"),
+                                       ("max", "s", "Max", "Takes the greatest of"),
+                                       ("and", "b", "And", "Ands"), ("or", "b", "Or", "Ors"),
+                                       ("xor", "b", "Xor", "Xors")):
     plain = "S" if functor in ("Min", "Max") else "W"
     OPS += [
-        Op(f"{operator}_reduce", group, "int", TEAM, f"Reduce<{functor}, {plain}>{{team, dest, source, nelems}}", "hd s g",
+        Op(f"{operator}_reduce", group, "int", TEAM, f"Reduce<{functor}, {plain}>{{team, dest, source, nelems}}",
+           "hd s g",
            f"{what} the members' sources {REDUCED}", part="reduce"),
-        Op(f"{operator}_reducescatter", group, "int", TEAM, f"Reducescatter<{functor}, {plain}>{{team, dest, source, nelems}}", "hd s g",
-           f"{what} the members' sources of nelems elements a member; member k gets part k in its dest. In place all of "
+        Op(f"{operator}_reducescatter", group, "int", TEAM,
+           f"Reducescatter<{functor}, {plain}>{{team, dest, source, nelems}}", "hd s g",
+           f"{what} the members' sources of nelems elements a member; member k gets part k in its dest. In place all "
+           f"of "
            "source is overwritten.", part="reduce"),
     ]
 OPS += [
@@ -197,7 +210,8 @@ class Function(NamedTuple):
     params: str
     where: str     # h host | hd host and device | g warp and block | s on stream | warpgroup, block: that scope alone |
                    # inline: defined in a header
-    value: str     # the operation; or a query, in api/queries.hpp and api/host_queries.hpp; "": defined by hand in the library
+    # the operation; or a query, in api/queries.hpp and api/host_queries.hpp; "": defined by hand in the library
+    value: str
     doc: str
     part: str = "sync"
 
@@ -206,11 +220,13 @@ V = "void"
 FUNCTIONS = [
     # --- life of the library
     Function("nvshmem_init", V, "", "h", "",
-             "Joins the job (1.5, 9.1.1): called by every PE. A failure is reported and kept for causeway_last_error()."),
+             "Joins the job (1.5, 9.1.1): called by every PE. A failure is reported and kept for "
+             "causeway_last_error()."),
     Function("nvshmem_init_thread", "int", "int requested, int* provided", "h", "",
              "nvshmem_init with a thread level (1.5, 9.2.2). 0 on success; *provided is NVSHMEM_THREAD_SERIALIZED."),
     Function("nvshmem_finalize", V, "", "h", "", "Leaves the job (1.5, 9.1.4): completes all work; collective."),
-    Function("nvshmem_global_exit", V, "int status", "h", "", "Ends every PE of the job with this status (1.5, 9.1.5)."),
+    Function("nvshmem_global_exit", V, "int status", "h", "",
+             "Ends every PE of the job with this status (1.5, 9.1.5)."),
     Function("nvshmem_query_thread", V, "int* provided", "h", "", "The thread level that init granted (1.5, 9.2.3)."),
     Function("nvshmemx_init_attr", "int", "unsigned int flags, nvshmemx_init_attr_t* attributes", "h", "",
              "nvshmem_init by a given way (NVSHMEMX_INIT_WITH_UNIQUEID) with its attributes. 0 on success."),
@@ -222,7 +238,8 @@ FUNCTIONS = [
     Function("nvshmemx_init_status", "int", "", "h", "", "How far this PE is initialised: nvshmemx_init_status_t."),
     Function("nvshmemx_hostlib_init_attr", "int", "unsigned int flags, nvshmemx_init_attr_t* attributes", "h", "",
              "nvshmemx_init_attr, for programs that use the host library alone."),
-    Function("nvshmemx_hostlib_finalize", V, "", "h", "", "nvshmem_finalize, for programs that use the host library alone."),
+    Function("nvshmemx_hostlib_finalize", V, "", "h", "",
+             "nvshmem_finalize, for programs that use the host library alone."),
     # --- queries
     Function("nvshmem_my_pe", "int", "", "hd", "my_pe()", "The caller's PE number (1.5, 9.1.6); -1 before init."),
     Function("nvshmem_n_pes", "int", "", "hd", "n_pes()", "The number of PEs (1.5, 9.1.7); -1 before init."),
@@ -244,23 +261,26 @@ FUNCTIONS = [
     Function("nvshmem_ptr", "void*", "const void* dest, int pe", "hd", "ptr(dest, pe)",
              "An address by which dest at pe can be loaded and stored directly, or null (1.5, 9.3.5)."),
     Function("nvshmem_realloc", "void*", "void* ptr, size_t size", "h", "",
-             "Symmetric memory of another size with the old contents, as far as they fit (1.5, 9.3.1): collective. Null "
-             "ptr: nvshmem_malloc; size 0: nvshmem_free. Null on failure, ptr is then as before. Waits for the device."),
+             "Symmetric memory of another size with the old contents, as far as they fit (1.5, 9.3.1): collective. "
+             "Null ptr: nvshmem_malloc; size 0: nvshmem_free. Null on failure, ptr is then as before. Waits for the "
+             "device."),
     Function("nvshmemx_mc_ptr", "void*", "nvshmem_team_t team, const void* ptr", "hd", "mc_ptr(team, ptr)",
              "A multicast address of ptr for the team's PEs, or null where there is no multicast (there is none)."),
     Function("nvshmemx_buffer_register", "int", "void* addr, size_t length", "h", "",
-             "Makes the caller's own memory [addr, addr + length) known, so that kernels may use it as the local side of "
-             "operations: host memory becomes reachable by the device. Registered ranges do not overlap. 0 on success."),
+             "Makes the caller's own memory [addr, addr + length) known, so that kernels may use it as the local side "
+             "of operations: host memory becomes reachable by the device. Registered ranges do not overlap. 0 on "
+             "success."),
     Function("nvshmemx_buffer_unregister", "int", "void* addr", "h", "",
              "Takes back nvshmemx_buffer_register of the range that begins at addr. 0 on success."),
     Function("nvshmemx_buffer_unregister_all", V, "", "h", "", "nvshmemx_buffer_unregister of all ranges."),
     Function("nvshmemx_buffer_register_symmetric", "void*", "void* ptr, size_t size, int flags", "h", "",
-             "Maps memory that the program has allocated into the symmetric heap; returns its symmetric address, null on "
-             "failure. Collective: the same size everywhere, flags 0. ptr: whole pages of memory that can be shared "
-             "(cuMemCreate with a POSIX file descriptor; on the CPU machine also cudaMalloc, which begins at a page from "
-             "4 MiB on)."),
+             "Maps memory that the program has allocated into the symmetric heap; returns its symmetric address, null "
+             "on failure. Collective: the same size everywhere, flags 0. ptr: whole pages of memory that can be shared "
+             "(cuMemCreate with a POSIX file descriptor; on the CPU machine also cudaMalloc, which begins at a page "
+             "from 4 MiB on)."),
     Function("nvshmemx_buffer_unregister_symmetric", "int", "void* ptr, size_t size", "h", "",
-             "Takes back nvshmemx_buffer_register_symmetric, given its result: collective. Waits for the device. 0 on success."),
+             "Takes back nvshmemx_buffer_register_symmetric, given its result: collective. Waits for the device. 0 on "
+             "success."),
     Function("causeway_heap_info", "int", "size_t* mapped, size_t* used, size_t* largest", "h", "",
              "Bytes of the caller's symmetric heap: mapped so far, given out, and the largest block it has without "
              "growing. Each may be null. 0 on success."),
@@ -288,13 +308,15 @@ FUNCTIONS = [
     Function("nvshmemx_team_get_uniqueid", "int", "nvshmemx_team_uniqueid_t* uniqueid", "h", "",
              "Makes an id for nvshmemx_team_init; pass it to the PEs that are to meet. 0 on success."),
     Function("nvshmemx_team_init", "int",
-             "nvshmem_team_t* team, nvshmem_team_config_t* config, long config_mask, int npes, int pe_idx_in_team", "h", "",
+             "nvshmem_team_t* team, nvshmem_team_config_t* config, long config_mask, int npes, int "
+             "pe_idx_in_team", "h", "",
              "Makes a team of any npes PEs, called by those alone: each gives its own number in the team, and "
              "config->uniqueid (with NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID) says whom it meets. 0 on success."),
     Function("nvshmem_team_destroy", V, "nvshmem_team_t team", "h", "", "Gives a team back (1.5, 9.4.7): all "
              "members call it. Waits for the device once they have come."),
     # --- order
-    Function("nvshmem_fence", V, "", "hd", "Fence{}", "Orders earlier puts to each PE before later ones (1.5, 9.10.1)."),
+    Function("nvshmem_fence", V, "", "hd", "Fence{}",
+             "Orders earlier puts to each PE before later ones (1.5, 9.10.1)."),
     Function("nvshmem_quiet", V, "", "hd", "Quiet{}", "Completes the caller's earlier operations (1.5, 9.10.2)."),
     Function("nvshmemx_quiet_on_stream", V, "cudaStream_t stream", "h", "on_stream(Quiet{}, stream)",
              "quiet, when the stream gets there."),
@@ -310,8 +332,8 @@ FUNCTIONS = [
     Function("nvshmemx_double2_maxloc_reduce_block", "int",
              "nvshmem_team_t team, double2* dest, const double2* source, size_t nreduce", "block",
              "Reduce<MaxLoc, double2>{team, dest, source, nreduce}",
-             "Of each element {value, place}: the greatest value of all members with the least of its places. Called by "
-             "all threads of the block."),
+             "Of each element {value, index}: the greatest value of all members with the least of its indices. Called "
+             "by all threads of the block."),
     # --- signals
     Function("nvshmem_signal_fetch", "uint64_t", "uint64_t* sig_addr", "hd", "SignalFetch{sig_addr}",
              "The caller's own signal word (1.5, 9.8.5)."),
@@ -321,15 +343,16 @@ FUNCTIONS = [
     Function("nvshmem_signal_wait_until", "uint64_t", "uint64_t* sig_addr, int cmp, uint64_t cmp_val", "hd",
              "WaitUntil<uint64_t>{sig_addr, cmp, cmp_val}",
              "Waits until the caller's own signal word compares so; returns the value seen (1.5, 9.9.15)."),
-    Function("nvshmemx_signal_wait_until_on_stream", V, "uint64_t* sig_addr, int cmp, uint64_t cmp_value, cudaStream_t stream",
+    Function("nvshmemx_signal_wait_until_on_stream", V,
+             "uint64_t* sig_addr, int cmp, uint64_t cmp_value, cudaStream_t stream",
              "h", "on_stream(WaitUntil<uint64_t>{sig_addr, cmp, cmp_value}, stream)",
              "nvshmem_signal_wait_until, when the stream gets there."),
     # --- launches: inline in api/collective_launch.hpp, since a kernel's address belongs to the unit's CUDA runtime
     Function("nvshmemx_collective_launch", "int",
              "const void* func, dim3 gridDims, dim3 blockDims, void** args, size_t sharedMem, cudaStream_t stream",
              "inline", "",
-             "Launches a kernel on every PE such that all of its blocks run at the same time, so that they may wait for "
-             "each other and for other PEs. A grid of 0 means the largest such grid. 0 on success."),
+             "Launches a kernel on every PE such that all of its blocks run at the same time, so that they may wait "
+             "for each other and for other PEs. A grid of 0 means the largest such grid. 0 on success."),
     Function("nvshmemx_collective_launch_query_gridsize", "int",
              "const void* func, dim3 blockDims, void** args, size_t sharedMem, int* gridsize", "inline", "",
              "The largest grid that nvshmemx_collective_launch takes for this kernel. 0 on success."),
@@ -337,7 +360,8 @@ FUNCTIONS = [
     Function("causeway_last_error", "const char*", "", "h", "",
              "The text of the first error that init met, else of this PE's last failed call; empty if none."),
     Function("causeway_error_count", "uint64_t", "", "h", "",
-             "How many errors calls of this thread have reported so far: it tells whether a call without a status has."),
+             "How many errors calls of this thread have reported so far: it tells whether a call without a status "
+             "has."),
 ]
 
 

@@ -1,7 +1,7 @@
 // How the PEs of a job find each other: an all-gather, a barrier and an end for all, before there is any heap.
 #pragma once
 #include <causeway/base/error.hpp>
-#include <causeway/bootstrap/job_shape.hpp>
+#include <causeway/bootstrap/node_by_block.hpp>
 #include <causeway/bootstrap/unique_id.hpp>
 
 #include <chrono>

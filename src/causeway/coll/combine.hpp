@@ -66,7 +66,7 @@ struct Xor {
     return static_cast<T>(a ^ b);
   }
 };
-/// Of {value, place}: the greatest value, and the least of its places.
+/// Of {value, index}: the greatest value, and the least of its indices.
 struct MaxLoc {
   static constexpr int number = 8;
   template <class Pair>
@@ -147,8 +147,8 @@ CAUSEWAY_DEVICE Pack<T, N> combine_members(const DeviceWorld& world, const TeamV
   return running.result();
 }
 
-/// Calls op.pack<elements>(world, view, first element) for all of op.count, dealt to the group; `shares` parts, of which
-/// this is `share`.
+/// Calls op.pack<elements>(world, view, first element) for all of op.count, dealt to the group; `shares` parts, of
+/// which this is `share`.
 template <class Group, class Op>
 CAUSEWAY_DEVICE void for_packs(Group group, bool aligned, size_t share, size_t shares, const DeviceWorld& world,
                                const TeamView& view, const Op& op) {

@@ -52,7 +52,7 @@ CAUSEWAY_DEVICE_LARGE bool enter(const DeviceWorld& world, const char* name, Gro
     return true;
   }
   uint64_t digest = mixed(*team.epoch, uint64_t(agreement.what));  // what others wrote at other times differs
-  const auto offset = [&](const void* place) { return agreement.size && place ? heap_offset(world, place) : 0; };
+  const auto offset = [&](const void* address) { return agreement.size && address ? heap_offset(world, address) : 0; };
   digest = mixed(digest, offset(agreement.dest));
   digest = mixed(digest, offset(agreement.source));
   digest = mixed(digest, agreement.size);

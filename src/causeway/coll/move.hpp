@@ -10,14 +10,14 @@ namespace causeway {
 
 namespace detail {
 
-/// `bytes` at `source` to `place` of every member, the own one last.
+/// `bytes` at `source` to `dest` of every member, the own one last.
 template <class Group>
-CAUSEWAY_DEVICE void copy_to_all(const DeviceWorld& world, Group group, const TeamView& team, char* place,
+CAUSEWAY_DEVICE void copy_to_all(const DeviceWorld& world, Group group, const TeamView& team, char* dest,
                                  const void* source, size_t bytes) {
   for (int i = 1; i <= team.pes; ++i) {
     const int member = (team.pe + i) % team.pes;
-    if (member == team.pe && place == source) continue;
-    copy(group, Towards::peer, at(world, place, world_pe(team, member)), source, bytes);
+    if (member == team.pe && dest == source) continue;
+    copy(group, Towards::peer, at(world, dest, world_pe(team, member)), source, bytes);
   }
 }
 
@@ -145,10 +145,10 @@ struct Alltoall {
   CAUSEWAY_DEVICE bool run(const DeviceWorld& world, const char* name, Group group, const TeamView& view,
                            Arguments arguments) const {
     if (!enter(world, name, group, view, {kKind, dest, source, bytes, 0, arguments})) return false;
-    char* place = static_cast<char*>(dest) + size_t(view.pe) * bytes;
+    char* slot = static_cast<char*>(dest) + size_t(view.pe) * bytes;
     for (int i = 1; i <= view.pes; ++i) {
       const int member = (view.pe + i) % view.pes;
-      copy(group, Towards::peer, at(world, place, world_pe(view, member)),
+      copy(group, Towards::peer, at(world, slot, world_pe(view, member)),
            static_cast<const char*>(source) + size_t(member) * bytes, bytes);
     }
     sync(world, name, group, view);
@@ -186,10 +186,10 @@ struct Alltoalls {
     const uint64_t strides = uint64_t(dest_stride) * 0x100000001u + uint64_t(source_stride);
     if (!enter(world, name, group, view, {kKind, dest, source, elements * Bytes, strides, arguments})) return false;
     const ptrdiff_t block = ptrdiff_t(elements) * ptrdiff_t(Bytes);
-    char* place = static_cast<char*>(dest) + ptrdiff_t(view.pe) * dest_stride * block;
+    char* slot = static_cast<char*>(dest) + ptrdiff_t(view.pe) * dest_stride * block;
     for (int i = 1; i <= view.pes; ++i) {
       const int member = (view.pe + i) % view.pes;
-      copy_strided<Bytes>(group, Towards::peer, at(world, place, world_pe(view, member)),
+      copy_strided<Bytes>(group, Towards::peer, at(world, slot, world_pe(view, member)),
                           static_cast<const char*>(source) + ptrdiff_t(member) * source_stride * block, dest_stride,
                           source_stride, elements);
     }

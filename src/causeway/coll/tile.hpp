@@ -87,11 +87,11 @@ CAUSEWAY_DEVICE void tile_allgather(const DeviceWorld& world, Group group, const
                                     const TileView<const T, Rank>& source, const TileView<T, Rank>& dest,
                                     const TileBounds<Rank>& bounds) {
   group.sync();
-  T* place = dest.data + int64_t(team.pe) * detail::tile_elements(source);
+  T* slot = dest.data + int64_t(team.pe) * detail::tile_elements(source);
   detail::for_tile(group, source, dest, bounds, [&](int64_t from, int64_t to) {
     const T value = machine::load_peer(source.data + from);
     for (int k = 1; k <= team.pes; ++k)
-      machine::store_peer(at(world, place + to, world_pe(team, (team.pe + k) % team.pes)), value);
+      machine::store_peer(at(world, slot + to, world_pe(team, (team.pe + k) % team.pes)), value);
   });
   group.sync();
 }

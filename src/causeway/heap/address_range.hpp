@@ -8,10 +8,10 @@
 
 namespace causeway {
 
-/// A segment at its place.
+/// A segment and its address.
 struct Mapping {
   std::unique_ptr<Segment> segment;
-  char* place;
+  char* address;
 };
 
 class AddressRange {
@@ -30,7 +30,7 @@ class AddressRange {
       std::move(mapped.begin(), mapped.end(), std::back_inserter(range->mapped_));
       if (--range->users_ > 0) return;
     }
-    for (const Mapping& mapping : range->mapped_) memory.unmap(*mapping.segment, mapping.place);
+    for (const Mapping& mapping : range->mapped_) memory.unmap(*mapping.segment, mapping.address);
     range->mapped_.clear();
     memory.release(range->base_, range->bytes_);
     delete range;

@@ -14,7 +14,7 @@ class Allocator {
 
   /// Makes [begin, begin + bytes) available. Ranges do not overlap.
   void add(uint64_t begin, size_t bytes);
-  /// The lowest place of `bytes` (at least 1) at a multiple of `alignment` (a power of two); nothing if there is none.
+  /// The lowest offset of `bytes` (at least 1) at a multiple of `alignment` (a power of two); nothing if there is none.
   std::optional<uint64_t> allocate(size_t bytes, size_t alignment = kAlignment);
   /// False if no block begins at `offset`.
   bool free(uint64_t offset);

@@ -152,7 +152,7 @@ void Heap::map_everywhere(std::unique_ptr<Segment> mine, std::optional<Error> er
   std::vector<Mapping> mapped;
   const auto map_one = [&](int pe, std::unique_ptr<Segment> segment) {
     Mapping mapping{std::move(segment), reinterpret_cast<char*>(base_ + uint64_t(pe) * stride_ + bytes_)};
-    memory_.map(*mapping.segment, mapping.place);
+    memory_.map(*mapping.segment, mapping.address);
     mapped.push_back(std::move(mapping));
   };
   try {
@@ -170,7 +170,7 @@ void Heap::map_everywhere(std::unique_ptr<Segment> mine, std::optional<Error> er
       exchange_fds(bootstrap_, exported.get(), map, "passing heap segments", exchange_);
     }
   } catch (...) {
-    for (auto& mapping : mapped) memory_.unmap(*mapping.segment, mapping.place);
+    for (auto& mapping : mapped) memory_.unmap(*mapping.segment, mapping.address);
     throw;
   }
   for (auto& mapping : mapped) mappings_.push_back(std::move(mapping));
@@ -197,12 +197,12 @@ void* Heap::allocate(size_t bytes, size_t alignment, const std::string& site, co
             ? problem
             : fmt::format("alignment is {}: must be a power of two, at most {}{}", alignment, most,
                           most < alignment_max ? ", the heap's stride (CAUSEWAY_HEAP_STRIDE)" : ""));
-  const uint64_t offset = place_block(bytes, alignment);
+  const uint64_t offset = reserve_block(bytes, alignment);
   blocks_[offset] = {bytes, site};
   return own() + offset;
 }
 
-uint64_t Heap::place_block(size_t bytes, size_t alignment) {
+uint64_t Heap::reserve_block(size_t bytes, size_t alignment) {
   auto offset = allocator_.allocate(bytes, alignment);
   if (!offset) {
     // The new segment may join a free range at the heap's end, but it alone must do.
@@ -242,15 +242,15 @@ void* Heap::reallocate(void* block, size_t bytes, const std::string& site,
   const auto before = allocator_.size_of(offset);
   if (!before)
     fail(Status::invalid_value, "ptr is {}: must be the beginning of an allocated block of the symmetric heap", block);
-  const uint64_t place = place_block(bytes, 1);
-  blocks_[place] = {bytes, site};
-  copy(own() + place, block, std::min(*before, bytes));
+  const uint64_t offset = reserve_block(bytes, 1);
+  blocks_[offset] = {bytes, site};
+  copy(own() + offset, block, std::min(*before, bytes));
   allocator_.free(offset);
   blocks_.erase(offset);
-  return own() + place;
+  return own() + offset;
 }
 
-void* Heap::adopt(void* place, size_t bytes, const std::string& site, const std::string& problem) {
+void* Heap::adopt(void* address, size_t bytes, const std::string& site, const std::string& problem) {
   agree(fmt::format("register {} bytes", bytes), site, problem);
   // No rounding up: behind what is mapped nothing may count as heap.
   std::unique_ptr<Segment> mine;
@@ -259,7 +259,7 @@ void* Heap::adopt(void* place, size_t bytes, const std::string& site, const std:
       fail(Status::invalid_value,
            "size is {}: must be more than 0 and fit between the {} bytes mapped and the heap's end at {}", bytes,
            bytes_, stride_);
-    mine = memory_.adopt(place, bytes);
+    mine = memory_.adopt(address, bytes);
   });
   const uint64_t offset = bytes_;
   map_everywhere(std::move(mine), std::move(error), bytes);
@@ -278,8 +278,8 @@ void Heap::release(void* symmetric, size_t bytes, const std::string& site) {
          "ptr is {} and size {}: must be what nvshmemx_buffer_register_symmetric gave, and the size it was given",
          symmetric, bytes);
   std::erase_if(mappings_, [&](Mapping& mapping) {
-    if ((reinterpret_cast<uint64_t>(mapping.place) - base_) % stride_ != offset) return false;
-    memory_.unmap(*mapping.segment, mapping.place);
+    if ((reinterpret_cast<uint64_t>(mapping.address) - base_) % stride_ != offset) return false;
+    memory_.unmap(*mapping.segment, mapping.address);
     return true;
   });
   adopted_.erase(found);

@@ -49,7 +49,7 @@ class Heap {
 
   /// Collective: maps memory of the program's own, the same size everywhere, and gives its symmetric address; takes it
   /// back.
-  void* adopt(void* place, size_t bytes, const std::string& site, const std::string& problem = {});
+  void* adopt(void* address, size_t bytes, const std::string& site, const std::string& problem = {});
   void release(void* symmetric, size_t bytes, const std::string& site);
 
   /// Blocks that were allocated by others than the library itself and are not freed, by their offsets.
@@ -79,7 +79,7 @@ class Heap {
   void grow(size_t bytes);
   /// Maps `mine` (or reports `error`) and everyone else's at the heap's end, which moves.
   void map_everywhere(std::unique_ptr<Segment> mine, std::optional<Error> error, size_t bytes);
-  uint64_t place_block(size_t bytes, size_t alignment);
+  uint64_t reserve_block(size_t bytes, size_t alignment);
   /// Compares what all PEs are about to do; throws the same error on all if it differs, or if one has a problem with
   /// it.
   void agree(const std::string& what, const std::string& site, const std::string& problem = {});

@@ -18,7 +18,7 @@ class Segment {
 class Memory {
  public:
   virtual ~Memory() = default;
-  /// Segments and places are multiples of this.
+  /// Sizes and addresses of segments are multiples of this.
   [[nodiscard]] virtual size_t granularity() const = 0;
   /// A stride at which no PE's heap can meet the next one's: a power of two above all memory there is.
   [[nodiscard]] virtual size_t stride_wanted() const = 0;
@@ -28,15 +28,15 @@ class Memory {
   virtual void release(void* base, size_t bytes) = 0;
   /// Throws Error(out_of_memory) with what there was.
   virtual std::unique_ptr<Segment> make(size_t bytes) = 0;
-  /// Memory that the program has allocated, as a segment: `bytes` from `place` on. Throws Error(invalid_value) with
+  /// Memory that the program has allocated, as a segment: `bytes` from `address` on. Throws Error(invalid_value) with
   /// what it must be.
-  virtual std::unique_ptr<Segment> adopt(void* place, size_t bytes) = 0;
+  virtual std::unique_ptr<Segment> adopt(void* address, size_t bytes) = 0;
   virtual UniqueFd export_segment(const Segment&) = 0;
   /// `offset`: where a peer's segment begins in what its descriptor names (Segment::offset there).
   virtual std::unique_ptr<Segment> import_segment(UniqueFd, size_t bytes, size_t offset) = 0;
   /// Once for each segment, after it was exported: no descriptor of it need stay open.
-  virtual void map(Segment&, void* place) = 0;
-  virtual void unmap(Segment&, void* place) = 0;
+  virtual void map(Segment&, void* address) = 0;
+  virtual void unmap(Segment&, void* address) = 0;
   /// Does what one PE of a process maps serve all PEs of the process?
   [[nodiscard]] virtual bool serves_process() const = 0;
   /// How much can be made; SIZE_MAX where that cannot be known.

@@ -30,10 +30,10 @@ std::unique_ptr<Memory> make_memory(int pes_on_host);
 /// Copies between any memory, complete on return; waits for no stream of the program.
 void copy(void* to, const void* from, size_t bytes);
 /// Fills own heap memory with zeros, complete on return.
-void zero(void* place, size_t bytes);
+void zero(void* address, size_t bytes);
 /// One word of any PE's memory. A word stored later is not seen earlier.
-void store_word(uint64_t* place, uint64_t value);
-uint64_t load_word(const uint64_t* place);
+void store_word(uint64_t* address, uint64_t value);
+uint64_t load_word(const uint64_t* address);
 /// A host thread's wait: polls until ready(seen) and reports as waits of device code do. Throws past the job's wait
 /// limit.
 void wait_for(const DeviceWorld&, const WaitInfo&, const std::function<bool(uint64_t& seen)>& ready);
@@ -49,17 +49,17 @@ void* make_device(size_t bytes);
 void free_device(void*);
 /// Copies between any memory in stream order; may be captured into a graph.
 void copy_on_stream(void* to, const void* from, size_t bytes, Stream);
-/// Copies `count` elements of `bytes` that lie `from_step` bytes apart to places `to_step` apart, steps of any sign.
+/// Copies `count` elements of `bytes` that lie `from_step` bytes apart to addresses `to_step` apart, steps of any sign.
 void copy_strided_on_stream(void* to, ptrdiff_t to_step, const void* from, ptrdiff_t from_step, size_t bytes,
                             size_t count, Stream);
 /// Can kernels use this address?
 bool device_reaches(const void*);
 /// Makes host memory known to the device, so that kernels reach it; and takes that back. Device memory needs none.
-void register_local(void* place, size_t bytes);
-void unregister_local(void* place);
+void register_local(void* address, size_t bytes);
+void unregister_local(void* address);
 void synchronize(Stream);
 /// CUDA: 16 bytes of the host that kernels can write to; one host call at a time uses them.
-void* fetch_place();
+void* fetch_buffer();
 /// CUDA: the stream of the library's own host operations.
 Stream private_stream();
 /// All the work this PE has given its device.

@@ -1,4 +1,4 @@
-// The one place that asks which machine kernels run on. Both have files of the same names, and everything above is
+// The one header that asks which machine kernels run on. Both have files of the same names, and everything above is
 // written once against what they declare: vocabulary.hpp (words for threads, order and memory), copy.hpp (how a group
 // copies), launch.hpp.
 #pragma once

@@ -37,7 +37,7 @@ namespace detail {
 enum class Completes { no, yes };
 
 /// Where a member's value for the others arrives (see exchange()).
-CAUSEWAY_DEVICE uint64_t* value_place(const TeamView& team, int member, uint64_t epoch) {
+CAUSEWAY_DEVICE uint64_t* value_slot(const TeamView& team, int member, uint64_t epoch) {
   return team.inbox + member * kInboxLineWords + 2 + epoch % 2;
 }
 
@@ -50,7 +50,7 @@ CAUSEWAY_DEVICE void meet(const DeviceWorld& world, const char* name, Group grou
   if (leads(group)) {
     if (value)
       for (int member = 0; member < team.pes; ++member)
-        machine::store_peer(at(world, value_place(team, team.pe, epoch), world_pe(team, member)), *value);
+        machine::store_peer(at(world, value_slot(team, team.pe, epoch), world_pe(team, member)), *value);
     if (completes == Completes::yes) {
       quiet(world);
     } else {
@@ -89,7 +89,7 @@ CAUSEWAY_DEVICE void barrier(const DeviceWorld& world, const char* name, Group g
 }
 
 /// sync that also tells every member a value. exchanged() gives them until the caller's next meeting of the team:
-/// values of even and odd epochs have places of their own, a member can be one epoch ahead only, and the epoch's
+/// values of even and odd epochs have slots of their own, a member can be one epoch ahead only, and the epoch's
 /// release covers the value that was stored before it.
 template <class Group>
 CAUSEWAY_DEVICE void exchange(const DeviceWorld& world, const char* name, Group group, const TeamView& team,
@@ -97,7 +97,7 @@ CAUSEWAY_DEVICE void exchange(const DeviceWorld& world, const char* name, Group 
   detail::meet(world, name, group, team, detail::Completes::no, &value);
 }
 CAUSEWAY_DEVICE uint64_t exchanged(const TeamView& team, int member) {
-  return machine::load_relaxed_sys(detail::value_place(team, member, *team.epoch));
+  return machine::load_relaxed_sys(detail::value_slot(team, member, *team.epoch));
 }
 
 /// Of a meeting: false where a member has gone, and so may not have come. (Where arguments are checked.)

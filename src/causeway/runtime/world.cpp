@@ -64,7 +64,7 @@ World::World(std::shared_ptr<Bootstrap> bootstrap, Settings settings)
 
 void World::begin() {
   if (pe() == 0) print_start();  // all PEs read the same environment
-  place_pes();
+  find_placement();
   device_world_.pe = pe();
   device_world_.pes = pes();
   // If every PE has a device already, take it now: kernels may then ask for their PE before anything is allocated.
@@ -106,7 +106,7 @@ void World::print_start() const {
   if (settings_.print_info) std::printf("%s", settings_table(settings_, TableFormat::plain).c_str());
 }
 
-void World::place_pes() {
+void World::find_placement() {
   placement_.host = allgather(*bootstrap_, read_host_id(), "exchange of host names");
   std::map<uint64_t, int> hosts;
   for (int pe = 0; pe < pes(); ++pe) {
@@ -219,11 +219,11 @@ void World::check_faults(FaultRecord* record) {
   __atomic_store_n(&record->read, first.written, __ATOMIC_RELEASE);      // the next may be written
   if (first.peer < 0 && first.heap_offset >= device_world_.heap_stride)  // a misuse: about no address
     fail(Status::internal, "a kernel reported: {}: {}", first.operation, first.problem);
-  std::string place;
-  if (first.heap_offset < device_world_.heap_stride) place = fmt::format("heap offset {:#x}, ", first.heap_offset);
+  std::string location;
+  if (first.heap_offset < device_world_.heap_stride) location = fmt::format("heap offset {:#x}, ", first.heap_offset);
   const std::string loss = bootstrap_->loss();
   fail(Status::internal, "a kernel reported: {}: {} (PE {}, {}peer {}, expected {}, seen {}){}{}", first.operation,
-       first.problem, first.pe, place, first.peer, first.expected, first.seen, loss.empty() ? "" : "; ", loss);
+       first.problem, first.pe, location, first.peer, first.expected, first.seen, loss.empty() ? "" : "; ", loss);
 }
 
 void World::check_faults() { check_faults(faults_); }
@@ -240,26 +240,26 @@ void World::free(void* block, const std::string& site) {
   heap_->free(block, site);
 }
 
-void World::register_local(void* place, size_t bytes) {
+void World::register_local(void* address, size_t bytes) {
   require_bound("nvshmemx_buffer_register");
-  char* begin = static_cast<char*>(place);
-  if (!place || bytes == 0)
-    fail(Status::invalid_value, "addr is {} and length {}: must be memory of the caller, of at least a byte", place,
+  char* begin = static_cast<char*>(address);
+  if (!address || bytes == 0)
+    fail(Status::invalid_value, "addr is {} and length {}: must be memory of the caller, of at least a byte", address,
          bytes);
   for (const auto& [other, size] : registered_)
     if (begin < other + size && other < begin + bytes)
-      fail(Status::invalid_value, "addr is {} and length {}: overlaps what is registered at {}, {} bytes", place, bytes,
-           static_cast<void*>(other), size);
-  machine_host::register_local(place, bytes);
+      fail(Status::invalid_value, "addr is {} and length {}: overlaps what is registered at {}, {} bytes", address,
+           bytes, static_cast<void*>(other), size);
+  machine_host::register_local(address, bytes);
   registered_.emplace(begin, bytes);
 }
 
-void World::unregister_local(void* place) {
+void World::unregister_local(void* address) {
   require_bound("nvshmemx_buffer_unregister");
-  if (registered_.erase(static_cast<char*>(place)) == 0)
+  if (registered_.erase(static_cast<char*>(address)) == 0)
     fail(Status::invalid_value, "addr is {}: must be the beginning of a range given to nvshmemx_buffer_register",
-         place);
-  machine_host::unregister_local(place);
+         address);
+  machine_host::unregister_local(address);
 }
 
 void World::unregister_all() {

@@ -1,4 +1,4 @@
-// Everything one PE owns between init and finalize, and the only place that names concrete backends.
+// Everything one PE owns between init and finalize, and the only class that names concrete backends.
 #pragma once
 #include <causeway/bootstrap/bootstrap.hpp>
 #include <causeway/heap/heap.hpp>
@@ -51,15 +51,15 @@ class World {
   void free(void* block, const std::string& site);
 
   /// The program's own memory as the local side of operations (nvshmemx_buffer_register).
-  void register_local(void* place, size_t bytes);
-  void unregister_local(void* place);
+  void register_local(void* address, size_t bytes);
+  void unregister_local(void* address);
   void unregister_all();
 
  private:
   void begin();
   void report_leaks() const;
   void print_start() const;
-  void place_pes();
+  void find_placement();
   void report_missing_atomics() const;
   void make_device_tables();
   void empty_units();

@@ -23,9 +23,9 @@ uint64_t Teams::make_unique_id() { return uint64_t(world_.pe + 1) << kPeShift | 
 
 Members Teams::meet(uint64_t id, int size, int number) {
   const DeviceWorld& world = world_;
-  const int place = int(id >> kPeShift) - 1;
+  const int maker = int(id >> kPeShift) - 1;
   // Each PE has its two words there, so nothing is shared: what it says, then the id, which makes it valid.
-  uint64_t* there = at(world, meetings_, place);
+  uint64_t* there = at(world, meetings_, maker);
   const uint64_t mine = uint64_t(size) << 32 | uint64_t(number);
   machine_host::store_word(there + 2 * world_.pe, mine);
   machine_host::store_word(there + 2 * world_.pe + 1, id);
@@ -52,16 +52,16 @@ Teams::Gather Teams::among_members(const Members& members, uint64_t id) {
   return [this, members, id, round = uint64_t{0}](const Words& mine) mutable {
     const DeviceWorld& world = world_;
     const size_t row = gather_words_ + 1;  // the words and the flag that makes them valid
-    const auto place = [&](int sender) { return mail_ + (2 * size_t(sender) + round % 2) * row; };
+    const auto row_of = [&](int sender) { return mail_ + (2 * size_t(sender) + round % 2) * row; };
     const uint64_t flag = id * 2 + round % 2;
     for (const int pe : members) {
-      uint64_t* there = at(world, place(world_.pe), pe);
+      uint64_t* there = at(world, row_of(world_.pe), pe);
       machine_host::copy(there, mine.data(), mine.size() * sizeof(uint64_t));
       machine_host::store_word(there + gather_words_, flag);
     }
     std::vector<Words> gathered;
     for (const int pe : members) {
-      uint64_t* here = place(pe);
+      uint64_t* here = row_of(pe);
       machine_host::wait_for(world, waits(here + gather_words_, flag, pe), [&](uint64_t& seen) {
         return (seen = machine_host::load_word(here + gather_words_)) == flag;
       });
@@ -76,8 +76,8 @@ Teams::Gather Teams::among_members(const Members& members, uint64_t id) {
 
 int Teams::init(const TeamConfig& config, int size, int number) {
   const uint64_t id = config.unique_id;
-  const int place = int(id >> kPeShift) - 1;
-  if (id == 0 || place < 0 || place >= world_.pes)
+  const int maker = int(id >> kPeShift) - 1;
+  if (id == 0 || maker < 0 || maker >= world_.pes)
     fail(Status::invalid_value,
          "config->uniqueid is {:#x}: must come from nvshmemx_team_get_uniqueid of a PE of this job", id);
   if (size < 1 || size > world_.pes)
@@ -97,7 +97,7 @@ int Teams::init(const TeamConfig& config, int size, int number) {
     failed_ids_.insert(id);
     throw;
   }
-  machine_host::store_word(at(world_, meetings_, place) + 2 * world_.pe + 1, 0);
+  machine_host::store_word(at(world_, meetings_, maker) + 2 * world_.pe + 1, 0);
   install(slot, members, config);
   machine_host::barrier(world_, kCall, slot, false);
   return slot;

@@ -50,11 +50,11 @@ Members by_number(const std::vector<int>& numbers, int size) {
     if (numbers[pe] >= size)
       fail(Status::invalid_value, "PE {} gives pe_idx_in_team {}: must be 0 to npes less 1, {}", pe, numbers[pe],
            size - 1);
-    int& place = members[size_t(numbers[pe])];
-    if (place >= 0)
-      fail(Status::invalid_value, "PEs {} and {} both give pe_idx_in_team {}: each must have its own", place, pe,
+    int& taken = members[size_t(numbers[pe])];
+    if (taken >= 0)
+      fail(Status::invalid_value, "PEs {} and {} both give pe_idx_in_team {}: each must have its own", taken, pe,
            numbers[pe]);
-    place = int(pe);
+    taken = int(pe);
   }
   const auto missing = std::find(members.begin(), members.end(), -1);
   if (missing != members.end())
@@ -65,7 +65,7 @@ Members by_number(const std::vector<int>& numbers, int size) {
 namespace {
 
 /// How many PEs of the same node precede this one.
-int place_in_node(const Placement& placement, size_t pe) {
+int number_in_node(const Placement& placement, size_t pe) {
   int before = 0;
   for (size_t other = 0; other < pe; ++other) before += placement.node[other] == placement.node[pe];
   return before;
@@ -80,7 +80,7 @@ Members predefined_team(const Placement& placement, int pe, int number) {
     const bool member = number == 0   ? true
                         : number == 1 ? placement.host[other] == placement.host[me]
                         : number == 2 ? placement.node[other] == placement.node[me]
-                        : number == 3 ? place_in_node(placement, other) == place_in_node(placement, me)
+                        : number == 3 ? number_in_node(placement, other) == number_in_node(placement, me)
                                       : false;
     if (member) members.push_back(int(other));
   }

@@ -24,9 +24,9 @@ Teams::Teams(const DeviceWorld& world, const Placement& placement, Bootstrap& bo
   gather_words_ = kArgumentsMax + words_for(int(slots));
   const auto take = [&](size_t bytes) { return static_cast<char*>(heap.allocate(bytes, 512, "the team table")); };
   const auto take_zeroed = [&](size_t bytes) {
-    char* place = take(bytes);
-    machine_host::zero(place, bytes);
-    return place;
+    char* address = take(bytes);
+    machine_host::zero(address, bytes);
+    return address;
   };
   // What is for a team is touched when there is one: on the CPU machine, memory comes with the touch.
   table_ = reinterpret_cast<TeamView*>(take(2 * slots * sizeof(TeamView)));

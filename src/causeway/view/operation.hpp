@@ -4,8 +4,8 @@
 //   static constexpr Kind kKind    what it is (config/choose.hpp)
 //   using Result                   what its call gives, may be void
 //   check(Check&)                  what must be true of the arguments; of a collective: check(Check&, const TeamView&)
-//   run(world, name, group)        by the threads of a group; of a collective: run(world, name, group, team, arguments),
-//                                  false where the members disagree
+//   run(world, name, group)        by the threads of a group; of a collective: run(world, name, group, team,
+//                                  arguments), false where the members disagree
 //
 // and where they apply: `int team` (of a collective); plan(world), the copy that does the same; kFences, whether a
 // store on a stream must come after what other engines have done; kCompletes, whether a host's call ends with what it

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes a mutant of the library's headers: mutate.py NAME SOURCE-ROOT OVERLAY-DIRECTORY.
 
-The overlay holds the one changed header under causeway/, to be searched before the real ones. A mutant whose text is not
+The overlay holds the one changed header under causeway/, to be searched before the real ones. A mutant whose text is
+not
 found exactly once is an error: the code it was made for has changed, and the mutant must follow.
 """
 import json

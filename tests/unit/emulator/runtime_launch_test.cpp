@@ -47,8 +47,8 @@ TEST(Launch, IndicesCoverTheGrid) {
                 [=] {
                   const uint3 t = thread_index(), b = block_index();
                   const dim3 n = block_dim(), g = grid_dim();
-                  const unsigned thread = t.x + n.x * (t.y + n.y * t.z), place = b.x + g.x * (b.y + g.y * b.z);
-                  atomicAdd(data + place * (n.x * n.y * n.z) + thread, 1);
+                  const unsigned thread = t.x + n.x * (t.y + n.y * t.z), block = b.x + g.x * (b.y + g.y * b.z);
+                  atomicAdd(data + block * (n.x * n.y * n.z) + thread, 1);
                 }),
             cudaSuccess);
   for (int count : seen.host()) EXPECT_EQ(count, 1);

@@ -33,13 +33,13 @@ TEST(Memory, PiecesAreAlignedAndDoNotOverlap) {
     ASSERT_EQ(cudaMalloc(&pointer, bytes), cudaSuccess);
     ASSERT_EQ(reinterpret_cast<uintptr_t>(pointer) % 256, 0u);
     std::memset(pointer, char(bytes), bytes);
-    const auto [place, fresh] = live.emplace(pointer, bytes);
+    const auto [entry, fresh] = live.emplace(pointer, bytes);
     ASSERT_TRUE(fresh);
-    if (std::next(place) != live.end()) {
-      ASSERT_LE(pointer + bytes, std::next(place)->first);
+    if (std::next(entry) != live.end()) {
+      ASSERT_LE(pointer + bytes, std::next(entry)->first);
     }
-    if (place != live.begin()) {
-      ASSERT_LE(std::prev(place)->first + std::prev(place)->second, pointer);
+    if (entry != live.begin()) {
+      ASSERT_LE(std::prev(entry)->first + std::prev(entry)->second, pointer);
     }
   }
   for (const auto& [pointer, bytes] : live) EXPECT_EQ(cudaFree(pointer), cudaSuccess);

@@ -9,7 +9,7 @@
 namespace causeway {
 namespace {
 
-TEST(Allocator, GivesTheLowestPlaceAndReusesIt) {
+TEST(Allocator, GivesTheLowestOffsetAndReusesIt) {
   Allocator allocator;
   allocator.add(0, 1 << 20);
   const auto a = allocator.allocate(1), b = allocator.allocate(513), c = allocator.allocate(512);

@@ -29,13 +29,13 @@ class ShortMemory final : public Memory {
     available_ -= bytes;
     return there_->make(bytes);
   }
-  std::unique_ptr<Segment> adopt(void* place, size_t bytes) override { return there_->adopt(place, bytes); }
+  std::unique_ptr<Segment> adopt(void* address, size_t bytes) override { return there_->adopt(address, bytes); }
   UniqueFd export_segment(const Segment& segment) override { return there_->export_segment(segment); }
   std::unique_ptr<Segment> import_segment(UniqueFd fd, size_t bytes, size_t offset) override {
     return there_->import_segment(std::move(fd), bytes, offset);
   }
-  void map(Segment& segment, void* place) override { there_->map(segment, place); }
-  void unmap(Segment& segment, void* place) override { there_->unmap(segment, place); }
+  void map(Segment& segment, void* address) override { there_->map(segment, address); }
+  void unmap(Segment& segment, void* address) override { there_->unmap(segment, address); }
   size_t available() const override { return available_; }
   bool serves_process() const override { return there_->serves_process(); }
 

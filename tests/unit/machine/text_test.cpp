@@ -1,4 +1,4 @@
-// Texts of device code: numbers in their places, and what is too long.
+// Texts of device code: numbers in their fields, and what is too long.
 #include <causeway/machine/text.hpp>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ std::string filled(const char* form, Numbers... numbers) {
   return text.get();
 }
 
-TEST(Text, NumbersComeInTheirPlaces) {
+TEST(Text, NumbersComeInTheirFields) {
   EXPECT_EQ(filled("pe is {}: must be 0 to {}", -3, 15), "pe is -3: must be 0 to 15");
   EXPECT_EQ(filled("dest is {x}: must be a multiple of {}", 0x7f01abc4, 8),
             "dest is 0x7f01abc4: must be a multiple of 8");

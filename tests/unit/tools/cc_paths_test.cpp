@@ -40,10 +40,10 @@ TEST_F(InstallationTest, TheDirectoryAboveTheTool) {
 
 TEST_F(InstallationTest, ThePackageBesideTheInterpreter) {
   EXPECT_EQ(found("python3.11"), root_) << "there is none";
-  for (const char* place :
+  for (const char* folder :
        {"causeway", "lib64/python3.11/dist-packages/causeway", "lib64/python3.11/site-packages/causeway",
         "lib/python3.11/dist-packages/causeway", "lib/python3.11/site-packages/causeway"}) {
-    const fs::path package = make(place);
+    const fs::path package = make(folder);
     EXPECT_EQ(found("python3.11"), package);
   }
   EXPECT_EQ(found("python3.12"), root_ / "causeway") << "another interpreter's";

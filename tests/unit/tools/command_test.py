@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The script ./causeway: one list of commands with the tool's, help that runs nothing, and a tool as new as the sources.
+"""The script ./causeway: one list of commands with the tool's, help that runs nothing, and a tool as new as the
+sources.
 
     command_test.py [TOOL]      TOOL: the built causeway, to compare with
 """
@@ -18,7 +19,9 @@ SCRIPT_COMMANDS = ["demo", "test", "api", "--packages", "--prepare"]
 
 
 def run(*words, **more):
-    return subprocess.run(list(map(str, words)), capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60, **more)
+    return subprocess.run(
+        list(map(str, words)), capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60, **more
+    )
 
 
 class Checkout(unittest.TestCase):
@@ -56,7 +59,13 @@ class Checkout(unittest.TestCase):
 
 class Help(Checkout):
     def test_help_runs_and_makes_nothing(self):
-        for words in ([], ["help"], ["--help"], *([c, "--help"] for c in SCRIPT_COMMANDS), *(["help", c] for c in SCRIPT_COMMANDS)):
+        for words in (
+            [],
+            ["help"],
+            ["--help"],
+            *([c, "--help"] for c in SCRIPT_COMMANDS),
+            *(["help", c] for c in SCRIPT_COMMANDS),
+        ):
             done = self.causeway(*words)
             self.assertEqual((done.returncode, done.stderr), (0, ""), words)
             self.assertIn("Usage: ", done.stdout, words)
@@ -64,10 +73,15 @@ class Help(Checkout):
         self.assertFalse((self.root / "build").exists())
 
     def test_what_is_unknown_runs_nothing(self):
-        for words, said in ((["dmeo"], "did you mean demo?"), (["rnu", "-n", "2", "prog"], "did you mean run?"),
-                            (["help", "tset"], "did you mean test?"), (["xyzzy"], "accepted are run, cc, info, version, help, "
-                             "demo, test, api\n"), (["demo", "now"], 'unexpected argument "now"'),
-                            (["api", "--all"], 'unexpected argument "--all"'), (["test", "--fast"], "accepted: --full")):
+        for words, said in (
+            (["dmeo"], "did you mean demo?"),
+            (["rnu", "-n", "2", "prog"], "did you mean run?"),
+            (["help", "tset"], "did you mean test?"),
+            (["xyzzy"], "accepted are run, cc, info, version, help, " "demo, test, api\n"),
+            (["demo", "now"], 'unexpected argument "now"'),
+            (["api", "--all"], 'unexpected argument "--all"'),
+            (["test", "--fast"], "accepted: --full"),
+        ):
             done = self.causeway(*words)
             self.assertEqual((done.returncode, done.stdout), (2, ""), words)
             self.assertIn(said, done.stderr, words)
@@ -77,8 +91,13 @@ class Help(Checkout):
     def test_packages_are_those_that_cmake_names(self):
         known = self.causeway("--packages").stdout.split()
         texts = [p.read_text() for p in (ROOT / "CMakeLists.txt", *sorted((ROOT / "cmake").glob("*.cmake")))]
-        named = [name for text in texts for name in re.findall(r"^ *causeway_find\(([\w-]+) |^ *causeway_missing\(.* ([\w-]+)\)$",
-                                                               text, re.M) for name in name if name]
+        named = [
+            name
+            for text in texts
+            for name in re.findall(r"^ *causeway_find\(([\w-]+) |^ *causeway_missing\(.* ([\w-]+)\)$", text, re.M)
+            for name in name
+            if name
+        ]
         self.assertGreaterEqual(len(named), 9)
         self.assertEqual([name for name in named if name not in known], [])
 
@@ -92,7 +111,22 @@ class Help(Checkout):
 
     @unittest.skipUnless(TOOL, "no tool is given")
     def test_script_and_tool_name_the_same_command_for_a_slip(self):
-        for word in ("dmeo", "demoo", "RUN", "rnu", "ccc", "inof", "verison", "hlep", "tests", "apis", "x", "r", "tes", "quite else"):
+        for word in (
+            "dmeo",
+            "demoo",
+            "RUN",
+            "rnu",
+            "ccc",
+            "inof",
+            "verison",
+            "hlep",
+            "tests",
+            "apis",
+            "x",
+            "r",
+            "tes",
+            "quite else",
+        ):
             self.assertEqual(self.causeway(word).stderr, run(TOOL, word).stderr, word)
 
 
@@ -160,7 +194,9 @@ class Stale(Checkout):
                 self.write("build/cpu/CMakeCache.txt", cache)
             else:
                 (self.root / "build/cpu/CMakeCache.txt").unlink()
-            self.expect("old tool", "src/causeway/rma/put.hpp is newer than build/cpu, which cannot be built again from here")
+            self.expect(
+                "old tool", "src/causeway/rma/put.hpp is newer than build/cpu, which cannot be built again from here"
+            )
         self.assertEqual(self.calls(), [])
 
 

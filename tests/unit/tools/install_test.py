@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What `cmake --install` makes is whole: its tool compiles and runs a program, with headers and libraries of the installation.
+"""What `cmake --install` makes is whole: its tool compiles and runs a program, with headers and libraries of the
+installation.
 
     install_test.py CMAKE BUILD
 """
@@ -14,7 +15,9 @@ CMAKE, BUILD = sys.argv.pop(1), sys.argv.pop(1)
 
 
 def run(*words, **more):
-    return subprocess.run(list(map(str, words)), capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=200, **more)
+    return subprocess.run(
+        list(map(str, words)), capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=200, **more
+    )
 
 
 class Installed(unittest.TestCase):

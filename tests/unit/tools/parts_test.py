@@ -56,9 +56,18 @@ class Parts(unittest.TestCase):
         """(status, what ran, the process)"""
         ran = self.root / "build/ran"
         ran.unlink(missing_ok=True)
-        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:  # (pipes would wait for what it leaves behind)
-            done = subprocess.run(["bash", "tests/run.sh", *(words or ("",))], cwd=self.root, stdin=subprocess.DEVNULL, stdout=out,
-                                  stderr=err, timeout=60)
+        with (
+            tempfile.TemporaryFile("w+") as out,
+            tempfile.TemporaryFile("w+") as err,
+        ):  # (pipes would wait for what it leaves behind)
+            done = subprocess.run(
+                ["bash", "tests/run.sh", *(words or ("",))],
+                cwd=self.root,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                timeout=60,
+            )
             out.seek(0), err.seek(0)
             done.stdout, done.stderr = out.read(), err.read()
         return done.returncode, "".join(ran.read_text().split()) if ran.exists() else "", done
@@ -82,11 +91,22 @@ class Parts(unittest.TestCase):
         self.assertEqual(self.states(), dict.fromkeys("abc", "ok"))
         self.assertRegex(self.expect(0, "").stdout, r"^   a: ok before \(\d+ s\)\n")
         kept = (self.root / "build/test-full" / self.head / "b").read_text()
-        for line in ("part: b", "result: ok", r"seconds: \d+", f"commit: {self.head}", r"date: \d{4}-.*Z", "machine: Linux .*",
-                     "command: work b", "the end of its log:"):
+        for line in (
+            "part: b",
+            "result: ok",
+            r"seconds: \d+",
+            f"commit: {self.head}",
+            r"date: \d{4}-.*Z",
+            "machine: Linux .*",
+            "command: work b",
+            "the end of its log:",
+        ):
             self.assertRegex(kept, f"(?m)^{line}$")
         summary = (self.root / "build/test-full" / self.head / "summary").read_text()
-        self.assertRegex(summary, rf"^commit: {self.head}\ndate: .*\nmachine: .*\n(?:[abc] +ok +\d+\n){{3}}3 passed, 0 failed, 0 to do\n$")
+        self.assertRegex(
+            summary,
+            rf"^commit: {self.head}\ndate: .*\nmachine: .*\n(?:[abc] +ok +\d+\n){{3}}3 passed, 0 failed, 0 to do\n$",
+        )
 
     def test_what_failed_is_run_again(self):
         self.does("b", "echo 'a.cpp:1:1: error: x'; return 1")
@@ -170,12 +190,18 @@ class Parts(unittest.TestCase):
 @unittest.skipUnless(CTEST, "no build folder is given")
 class Tests(unittest.TestCase):
     def names(self, *words):
-        out = subprocess.run([CTEST, "--test-dir", BUILD, "-N", *words], capture_output=True, text=True, check=True).stdout
+        out = subprocess.run(
+            [CTEST, "--test-dir", BUILD, "-N", *words], capture_output=True, text=True, check=True
+        ).stdout
         return re.findall(r"^ *Test +#\d+: (\S+)$", out, re.M)
 
     def test_each_is_in_exactly_one_part(self):
-        listed = subprocess.run(["bash", "-c", f"root={ROOT}; . {ROOT}/tests/parts.sh; test_parts"], capture_output=True,
-                                text=True, check=True).stdout
+        listed = subprocess.run(
+            ["bash", "-c", f"root={ROOT}; . {ROOT}/tests/parts.sh; test_parts"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
         parts = {name: self.names(*words) for name, *words in map(str.split, listed.splitlines())}
         self.assertEqual([name for name, tests in parts.items() if not tests], [], "parts without a test")
         self.assertEqual(sorted(test for tests in parts.values() for test in tests), sorted(self.names()))

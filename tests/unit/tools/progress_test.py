@@ -40,7 +40,9 @@ class Shell(unittest.TestCase):
         self.log = self.folder / "log"
 
     def bash(self, script, **more):
-        script = f'set -euo pipefail\nroot={self.folder}\nlog={self.log}\ncd "$root"\n. {ROOT}/tools/progress.sh\n{script}'
+        script = (
+            f'set -euo pipefail\nroot={self.folder}\nlog={self.log}\ncd "$root"\n. {ROOT}/tools/progress.sh\n{script}'
+        )
         return subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60, **more)
 
 
@@ -55,7 +57,9 @@ class Progress(Shell):
         self.assertEqual(self.of(NINJA + CTEST), "2 of 80 tests, \n")
         self.assertEqual(self.of("-- Configuring done\n[a/b] c\n"), "")
         self.assertEqual(self.of(""), "")
-        self.assertEqual(self.of("".join(f"[{i}/9000] " + "x" * 90 + "\n" for i in range(1, 9001))), "9000 of 9000 files, \n")
+        self.assertEqual(
+            self.of("".join(f"[{i}/9000] " + "x" * 90 + "\n" for i in range(1, 9001))), "9000 of 9000 files, \n"
+        )
         self.assertEqual(self.bash('progress_of "$log.none"').returncode, 0)
 
     # The command ends when the line that it waits for has come.
@@ -77,9 +81,15 @@ class Progress(Shell):
     def on_terminal(self, script, **environment):
         """What the script writes to standard error, which is a terminal."""
         ours, theirs = pty.openpty()
-        script = f'root={self.folder}\nlog={self.log}\ncd "$root"\n. {ROOT}/tools/progress.sh\nprogress_look_s=0.05\n{script}'
-        child = subprocess.Popen(["bash", "-c", script], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=theirs,
-                                 env={**{k: v for k, v in os.environ.items() if k != "NO_COLOR"}, **environment})
+        script = (f'root={self.folder}\nlog={self.log}\ncd "$root"\n'
+                  f'. {ROOT}/tools/progress.sh\nprogress_look_s=0.05\n{script}')
+        child = subprocess.Popen(
+            ["bash", "-c", script],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=theirs,
+            env={**{k: v for k, v in os.environ.items() if k != "NO_COLOR"}, **environment},
+        )
         os.close(theirs)
         text = b""
         try:
@@ -106,14 +116,19 @@ class Progress(Shell):
 
 class Turns(Shell):
     def test_builds_wait_for_each_other(self):
-        # The second begins while the first holds the place, which ends when the second has said that it waits.
-        done = self.bash('one_at_a_time . bash -c "echo first; touch begun; until grep -q waiting err; do sleep 0.05; done; echo end" &\n'
-                         'until [ -e begun ]; do sleep 0.05; done\none_at_a_time "$root" echo second 2> err\nwait')
+        # The second begins while the first holds the lock, which ends when the second has said that it waits.
+        done = self.bash(
+            'one_at_a_time . bash -c "echo first; touch begun; until grep -q waiting err; do sleep 0.05; '
+            'done; echo end" &\n'
+            'until [ -e begun ]; do sleep 0.05; done\none_at_a_time "$root" echo second 2> err\nwait'
+        )
         self.assertEqual((done.returncode, done.stdout.split()), (0, ["first", "end", "second"]))
         self.assertIn("== waiting for another build in", (self.folder / "err").read_text())
 
     def test_the_status_is_the_command_s(self):
-        done = self.bash("f() { [ -e .lock ] && exit 3; }\none_at_a_time . f || echo $?\none_at_a_time . sleep 0 && echo fine")
+        done = self.bash(
+            "f() { [ -e .lock ] && exit 3; }\none_at_a_time . f || echo $?\none_at_a_time . sleep 0 && echo fine"
+        )
         self.assertEqual((done.returncode, done.stdout.split()), (0, ["3", "fine"]))
 
 
@@ -125,17 +140,39 @@ class Failures(Shell):
         return done.stdout.splitlines()
 
     def test_names_of_tests_and_first_lines(self):
-        self.assertEqual(self.of(CTEST), ["unit.run (Failed)", "conformance.rma.4 (Timeout)",
-                                          "tests/unit/tools/run_job_test.cpp:41: Failure", "[  FAILED  ] RunJobTest.Ends (3 ms)",
-                                          "PE 1: put, case 3 of seed 7: byte 9 is 0", "FAIL put: 30 cases, 1 mistakes"])
+        self.assertEqual(
+            self.of(CTEST),
+            [
+                "unit.run (Failed)",
+                "conformance.rma.4 (Timeout)",
+                "tests/unit/tools/run_job_test.cpp:41: Failure",
+                "[  FAILED  ] RunJobTest.Ends (3 ms)",
+                "PE 1: put, case 3 of seed 7: byte 9 is 0",
+                "FAIL put: 30 cases, 1 mistakes",
+            ],
+        )
 
     def test_each_tool_s_own_words(self):
-        noise = "[3/9] Building CXX object errors.cpp.o\n-- Looking for error: no\nok   put\ncauseway: PE 0: a line that a test expects\n"
-        for line in ("FAILED: rma/a.o", "rma/a.cpp:3:5: error: expected ';'", "CMake Error at cmake/tests.cmake:6 (find_package):",
-                     "ld: a.o: undefined reference to `f'", "ModuleNotFoundError: No module named 'x'", "AssertionError",
-                     "rma/put.cu:1: begins without a comment that says what the file is for [first line]", "FAIL p_1: two stores",
-                     "FAIL: test_words (__main__.Rules)", "never called: nvshmem_quiet", "==12==ERROR: AddressSanitizer: x"):
-            self.assertEqual(self.of(noise.replace("error: no", "it") + line + "\n" + noise.replace("error: no", "it")), [line])
+        noise = (
+            "[3/9] Building CXX object errors.cpp.o\n-- Looking for error: no\nok   put\n"
+            "causeway: PE 0: a line that a test expects\n"
+        )
+        for line in (
+            "FAILED: rma/a.o",
+            "rma/a.cpp:3:5: error: expected ';'",
+            "CMake Error at cmake/tests.cmake:6 (find_package):",
+            "ld: a.o: undefined reference to `f'",
+            "ModuleNotFoundError: No module named 'x'",
+            "AssertionError",
+            "rma/put.cu:1: begins without a comment that says what the file is for [first line]",
+            "FAIL p_1: two stores",
+            "FAIL: test_words (__main__.Rules)",
+            "never called: nvshmem_quiet",
+            "==12==ERROR: AddressSanitizer: x",
+        ):
+            self.assertEqual(
+                self.of(noise.replace("error: no", "it") + line + "\n" + noise.replace("error: no", "it")), [line]
+            )
 
     def test_else_the_end(self):
         self.assertEqual(self.of("one\ntwo\n"), ["one", "two"])
@@ -148,8 +185,10 @@ class Steps(Shell):
         (self.folder / "build").mkdir()
         (self.folder / "tools").symlink_to(ROOT / "tools")
         self.log.write_text("a.cpp:1:1: error: x\n" + "noise\n" * 100)
-        done = self.bash(f'. {ROOT}/tests/steps.sh\nfails() {{ cat log; return 1; }}\n'
-                         "step good true\nstep build fails\nstep late echo fine\nstep tests bash -c 'echo no; exit 2'\nreport")
+        done = self.bash(
+            f". {ROOT}/tests/steps.sh\nfails() {{ cat log; return 1; }}\n"
+            "step good true\nstep build fails\nstep late echo fine\nstep tests bash -c 'echo no; exit 2'\nreport"
+        )
         self.assertEqual(done.returncode, 1)
         self.assertEqual(done.stderr.splitlines(), [f"== {name} ... (log: build/test.{name}.log)"
                                                     for name in ("good", "build", "late", "tests")])

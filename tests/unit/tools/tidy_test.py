@@ -172,13 +172,27 @@ class Rules(Tree):
                          [f"{copy}:3: includes runtime/world.hpp: rma is below runtime"])
         self.assertEqual(found(copy, ' include "../runtime/cpu/world.hpp"  // needed'),
                          [f"{copy}:3: includes ../runtime/cpu/world.hpp: rma is below runtime"])
-        self.assertEqual(found(copy, "include <causeway/amo/add.hpp>"), [f"{copy}:3: includes amo/add.hpp: rma is beside amo"])
-        self.assertEqual(found(copy, "include <tools/run.hpp>"), [f"{copy}:3: includes tools/run.hpp: rma is below tools"])
+        self.assertEqual(
+            found(copy, "include <causeway/amo/add.hpp>"), [f"{copy}:3: includes amo/add.hpp: rma is beside amo"]
+        )
+        self.assertEqual(
+            found(copy, "include <tools/run.hpp>"), [f"{copy}:3: includes tools/run.hpp: rma is below tools"]
+        )
         deep = "src/causeway/heap/deep/er.cpp"
-        self.assertEqual(found(deep, 'include "causeway/rma/put.hpp"'), [f"{deep}:3: includes rma/put.hpp: heap is below rma"])
-        for include in ("include <causeway/base/error.hpp>", "include <causeway/rma/put.hpp>", 'include "put.hpp"',
-                        'include "../heap/heap.hpp"', "include <vector>", "include <runtime/a.hpp>", "include <causeway/moe.hpp>",
-                        "include <causeway/generated/api.h>", "define A <causeway/runtime/world.hpp>"):
+        self.assertEqual(
+            found(deep, 'include "causeway/rma/put.hpp"'), [f"{deep}:3: includes rma/put.hpp: heap is below rma"]
+        )
+        for include in (
+            "include <causeway/base/error.hpp>",
+            "include <causeway/rma/put.hpp>",
+            'include "put.hpp"',
+            'include "../heap/heap.hpp"',
+            "include <vector>",
+            "include <runtime/a.hpp>",
+            "include <causeway/moe.hpp>",
+            "include <causeway/generated/api.h>",
+            "define A <causeway/runtime/world.hpp>",
+        ):
             self.assertEqual(found(put, include), [], include)
         self.assertEqual(found("tools/run.cpp", "include <causeway/runtime/world.hpp>"), [], "no part of the library")
         self.assertEqual(found("rma/copy.hpp", "include <causeway/runtime/world.hpp>"), [], "another root")
@@ -187,8 +201,10 @@ class Rules(Tree):
         name = "src/causeway/nowhere/{}.cpp"
         self.expect("floors", name.format("a"), CPP + "#include <causeway/runtime/world.hpp>\n", 1)
         found = self.found({name.format(letter): CPP for letter in "ba"})["floors"]
-        self.assertEqual(list(map(str, found)),
-                         ["src/causeway/nowhere/a.cpp:1: nowhere stands on no floor: add it to FLOORS of tools/tidy_floors.py"])
+        self.assertEqual(
+            list(map(str, found)),
+            ["src/causeway/nowhere/a.cpp:1: nowhere stands on no floor: add it to FLOORS of tools/tidy_floors.py"],
+        )
         self.expect_clean("src/causeway/version.hpp", CPP + "#pragma once\n")
         folders = [folder for floor in tidy_floors.FLOORS for folder in floor]
         self.assertEqual(sorted(set(folders)), sorted(folders), "a folder stands on one floor")
@@ -204,7 +220,7 @@ class Rules(Tree):
         self.expect_clean("rma/put.cpp", CPP)
 
     def test_columns(self):
-        self.expect("columns", "rma/put.cpp", CPP + "// " + "a" * 138 + "\n", 2)
+        self.expect("columns", "rma/put.cpp", CPP + "// " + "a" * 118 + "\n", 2)
         self.expect_clean("rma/put.cpp", CPP + "// " + "ä" * 117 + "\n")
 
     def test_white_space(self):
@@ -219,11 +235,17 @@ class Rules(Tree):
         self.expect_clean("base/error.cpp", CPP + "void f() { job.exit(1); on_exit(2); global_exit(3); }\n")
 
     def test_settings_that_nothing_reads(self):
-        table = ("// Settings.\n#pragma once\n/// All.\nstruct Settings {\n  Settings();\n  int teams_max = 0;  ///< how many\n"
-                 "  std::chrono::nanoseconds wait{};\n  std::string file;\n  const int& value(int name) const;\n};\n")
-        files = {"runtime/settings.hpp": table, "runtime/settings.cpp": CPP + "int f(S settings) { return settings.file; }\n",
-                 "tests/unit/settings_test.cpp": CPP + "int g() { return settings.file; }\n",
-                 "runtime/world.cpp": CPP + "int h() { return settings_.teams_max + read_settings(of(), 1).wait; }\n"}
+        table = (
+            "// Settings.\n#pragma once\n/// All.\nstruct Settings {\n  Settings();\n"
+            "  int teams_max = 0;  ///< how many\n"
+            "  std::chrono::nanoseconds wait{};\n  std::string file;\n  const int& value(int name) const;\n};\n"
+        )
+        files = {
+            "runtime/settings.hpp": table,
+            "runtime/settings.cpp": CPP + "int f(S settings) { return settings.file; }\n",
+            "tests/unit/settings_test.cpp": CPP + "int g() { return settings.file; }\n",
+            "runtime/world.cpp": CPP + "int h() { return settings_.teams_max + read_settings(of(), 1).wait; }\n",
+        }
         found = {rule: [(f.path, f.line) for f in findings] for rule, findings in self.found(files).items() if findings}
         self.assertEqual(found, {"settings": [("runtime/settings.hpp", 8)]})
         files["api/start.cpp"] = CPP + "int i() { return world().settings().file; }\n"
@@ -252,8 +274,13 @@ class Program(Tree):
         self.assertEqual(self.run_on(files).returncode, 0)
 
     def test_what_somebody_keeps_in_the_checkout_is_his_own(self):
-        own = {"prog.cu": "int a; \n", "mine/deep/race.cu": "int a; \n", "work.py": "import os\n", "mine/CMakeLists.txt": "a()\n",
-               "rma/experiment.cu": "int a; \n"}
+        own = {
+            "prog.cu": "int a; \n",
+            "mine/deep/race.cu": "int a; \n",
+            "work.py": "import os\n",
+            "mine/CMakeLists.txt": "a()\n",
+            "rma/experiment.cu": "int a; \n",
+        }
         with tempfile.TemporaryDirectory() as folder:
             def write(files):
                 for name, text in files.items():
@@ -290,7 +317,7 @@ class Program(Tree):
         self.assertEqual([str(p) for p in sources if p.is_file() and str(p) not in here], [])
 
     def test_no_such_root(self):
-        run = subprocess.run([sys.executable, str(TIDY), "/no/such/place"], capture_output=True, text=True)
+        run = subprocess.run([sys.executable, str(TIDY), "/no/such/folder"], capture_output=True, text=True)
         self.assertNotEqual(run.returncode, 0)
         self.assertIn("no such directory", run.stderr)
 
@@ -300,7 +327,9 @@ class Allowances(unittest.TestCase):
         for (rule, path), reason in tidy.ALLOWED.items():
             self.assertIn(rule, tidy.FILE_RULES)
             self.assertTrue(reason.strip())
-            self.assertTrue((TIDY.parent.parent / tidy_floors.ROOT / path).exists(), f"{path} is gone: drop its allowance")
+            self.assertTrue(
+                (TIDY.parent.parent / tidy_floors.ROOT / path).exists(), f"{path} is gone: drop its allowance"
+            )
 
 
 if __name__ == "__main__":

@@ -17,10 +17,10 @@ struct Gathering {
   unsigned lanes = 0;
   bool closed = false;
 };
-using Place = std::tuple<const cpu::Block*, unsigned, const void*>;  // block, warp, call
+using Call = std::tuple<const cpu::Block*, unsigned, const void*>;  // block, warp, call
 
-std::map<Place, std::shared_ptr<Gathering>>& open_gatherings() {
-  thread_local std::map<Place, std::shared_ptr<Gathering>> open;
+std::map<Call, std::shared_ptr<Gathering>>& open_gatherings() {
+  thread_local std::map<Call, std::shared_ptr<Gathering>> open;
   return open;
 }
 
@@ -33,17 +33,17 @@ struct Turn {
   Turn& operator=(const Turn&) = delete;
 };
 
-std::shared_ptr<Gathering> join(const Place& place) {
+std::shared_ptr<Gathering> join(const Call& call) {
   const Turn turn;
-  auto& slot = open_gatherings()[place];
+  auto& slot = open_gatherings()[call];
   if (!slot) slot = std::make_shared<Gathering>();
   return slot;
 }
 
-void close(const Place& place, Gathering& gathering) {
+void close(const Call& call, Gathering& gathering) {
   const Turn turn;
   gathering.closed = true;
-  open_gatherings().erase(place);
+  open_gatherings().erase(call);
 }
 
 }  // namespace
@@ -52,13 +52,13 @@ __attribute__((noinline)) unsigned converged_lanes() {
   const cpu::Thread* self = cpu::current;
   if (!self) return 1;
   constexpr int kQuietTurns = 2;
-  const Place place{self->home, self->warp, __builtin_return_address(0)};
-  std::shared_ptr<Gathering> gathering = join(place);
+  const Call call{self->home, self->warp, __builtin_return_address(0)};
+  std::shared_ptr<Gathering> gathering = join(call);
   gathering->lanes |= 1u << self->lane;
   for (int quiet = 0; !gathering->closed;) {
     const unsigned seen = gathering->lanes;
     if (seen == cpu::active_mask() || quiet == kQuietTurns) {
-      close(place, *gathering);
+      close(call, *gathering);
       break;
     }
     cpu::yield();

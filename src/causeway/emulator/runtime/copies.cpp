@@ -84,7 +84,7 @@ void copy_now(const Copy& copy) {
   cpu::Device& device = cpu::device();
   if (!check(copy)) return;
   device.enqueue(device.default_stream(), [copy] { copy.run(); });
-  // Between two places of device memory the host does not wait, as on a GPU.
+  // Between two blocks of device memory the host does not wait, as on a GPU.
   if (copy.kind != cudaMemcpyDeviceToDevice) device.synchronize(device.default_stream());
 }
 

@@ -19,7 +19,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
   return device_call([&] {
     refuse_if(mode < cudaStreamCaptureModeGlobal || mode > cudaStreamCaptureModeRelaxed, cudaErrorInvalidValue);
     cpu::Stream* captured = stream_of(stream);
-    // Work in the legacy stream waits for other streams, so it has no place in a graph.
+    // Work in the legacy stream waits for other streams, so it cannot be in a graph.
     refuse_if(captured == cpu::device().default_stream(), cudaErrorStreamCaptureUnsupported);
     refuse_if(!cpu::device().begin_capture(captured), cudaErrorIllegalState);
   });

@@ -1,4 +1,4 @@
-// Words of CUDA that say where a function runs or a variable lives: on the emulator every place is host memory and
+// Words of CUDA that say where a function runs or a variable lives: on the emulator everything is host memory and
 // every function a host function, so the words go. By now Functions has read what they said.
 #include <causeway/emulator/translate/functions.hpp>
 #include <causeway/emulator/translate/rules.hpp>
@@ -34,7 +34,7 @@ void drop_specifiers(Unit& unit) {
     const std::string_view word = unit[i].text;
     if (!word.starts_with("__") || unit[i].kind != TokenKind::word) continue;
     if (word == "__align__" && unit.is(i + 1, "(")) {
-      // What nvcc's own header makes of it. alignas would be refused in some places where the attribute may stand.
+      // What nvcc's own header makes of it. alignas would be refused in some positions where the attribute may stand.
       unit.replace(i, "__attribute__((aligned");
       unit.insert_after(unit.partner(i + 1), "))");
     } else if (is_launch_attribute(word) && unit.is(i + 1, "(")) {

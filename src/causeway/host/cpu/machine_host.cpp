@@ -33,10 +33,10 @@ std::unique_ptr<Memory> make_memory(int pes_on_host) {
 }
 
 void copy(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
-void zero(void* place, size_t bytes) { std::memset(place, 0, bytes); }
+void zero(void* address, size_t bytes) { std::memset(address, 0, bytes); }
 
-void store_word(uint64_t* place, uint64_t value) { machine::store_release_sys(place, value); }
-uint64_t load_word(const uint64_t* place) { return machine::load_acquire_sys(place); }
+void store_word(uint64_t* address, uint64_t value) { machine::store_release_sys(address, value); }
+uint64_t load_word(const uint64_t* address) { return machine::load_acquire_sys(address); }
 void wait_for(const DeviceWorld& world, const WaitInfo& info, const std::function<bool(uint64_t& seen)>& ready) {
   uint64_t last = 0;
   const auto look = [&](uint64_t& seen, bool) {
@@ -77,10 +77,10 @@ void copy_strided_on_stream(void* to, ptrdiff_t to_step, const void* from, ptrdi
   });
 }
 bool device_reaches(const void*) { return true; }
-void register_local(void* place, size_t bytes) {
-  emulator::note_device_memory(place, bytes, emulator::selected_device());  // (nothing, if the runtime knows it)
+void register_local(void* address, size_t bytes) {
+  emulator::note_device_memory(address, bytes, emulator::selected_device());  // (nothing, if the runtime knows it)
 }
-void unregister_local(void* place) { emulator::forget_device_memory(place); }
+void unregister_local(void* address) { emulator::forget_device_memory(address); }
 void synchronize(Stream stream) { cpu::device().synchronize(machine::cpu_stream(stream)); }
 void synchronize_device() { cpu::device().synchronize(); }
 

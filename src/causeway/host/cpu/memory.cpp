@@ -43,9 +43,9 @@ struct SharedMapping {
   unsigned major = 0, minor = 0;
 };
 
-/// The shared mapping that holds [place, place + bytes), or nothing.
-std::optional<SharedMapping> find_mapping(const void* place, size_t bytes) {
-  const auto begin = reinterpret_cast<uint64_t>(place);
+/// The shared mapping that holds [address, address + bytes), or nothing.
+std::optional<SharedMapping> find_mapping(const void* address, size_t bytes) {
+  const auto begin = reinterpret_cast<uint64_t>(address);
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
     SharedMapping found;
@@ -107,17 +107,17 @@ class CpuMemory : public Memory {
     return std::make_unique<CpuSegment>(std::move(fd), bytes);
   }
 
-  std::unique_ptr<Segment> adopt(void* place, size_t bytes) override {
-    if (reinterpret_cast<uint64_t>(place) % kPage != 0 || bytes % kPage != 0)
-      fail(Status::invalid_value, "ptr is {} and size {}: both must be multiples of a page, {} bytes", place, bytes,
+  std::unique_ptr<Segment> adopt(void* address, size_t bytes) override {
+    if (reinterpret_cast<uint64_t>(address) % kPage != 0 || bytes % kPage != 0)
+      fail(Status::invalid_value, "ptr is {} and size {}: both must be multiples of a page, {} bytes", address, bytes,
            kPage);
-    const auto mapping = find_mapping(place, bytes);
+    const auto mapping = find_mapping(address, bytes);
     UniqueFd fd = mapping ? find_descriptor(*mapping) : UniqueFd();
     if (!fd)
       fail(Status::invalid_value, "ptr is {} ({} bytes): must be shared memory with a descriptor (memfd; cudaMalloc)",
-           place, bytes);
+           address, bytes);
     return std::make_unique<CpuSegment>(std::move(fd), bytes,
-                                        mapping->offset + (reinterpret_cast<uint64_t>(place) - mapping->begin));
+                                        mapping->offset + (reinterpret_cast<uint64_t>(address) - mapping->begin));
   }
 
   UniqueFd export_segment(const Segment& segment) override {
@@ -133,20 +133,20 @@ class CpuMemory : public Memory {
     return std::make_unique<CpuSegment>(std::move(fd), bytes, offset);
   }
 
-  void map(Segment& segment, void* place) override {
+  void map(Segment& segment, void* address) override {
     auto& own = static_cast<CpuSegment&>(segment);
-    if (mmap(place, own.bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, own.fd(),
+    if (mmap(address, own.bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, own.fd(),
              off_t(own.offset())) == MAP_FAILED)
       fail_errno("mapping a heap segment");
     own.close_fd();  // the mapping keeps the memory; a descriptor for each peer and segment would soon be too many
     int device = 0;
     (void)cudaGetDevice(&device);
-    emulator::note_device_memory(place, own.bytes(), device);
+    emulator::note_device_memory(address, own.bytes(), device);
   }
-  void unmap(Segment& segment, void* place) override {
-    emulator::forget_device_memory(place);
+  void unmap(Segment& segment, void* address) override {
+    emulator::forget_device_memory(address);
     // Back to reserved address space, so that nothing else lands between the heaps.
-    mmap(place, segment.bytes(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    mmap(address, segment.bytes(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   }
 
 #if defined(__SANITIZE_THREAD__)

@@ -95,16 +95,16 @@ void copy(void* to, const void* from, size_t bytes) {
   finish(stream);
 }
 
-void zero(void* place, size_t bytes) {
+void zero(void* address, size_t bytes) {
   cudaStream_t stream = own_stream();
-  check(cudaMemsetAsync(place, 0, bytes, stream), "clearing memory");
+  check(cudaMemsetAsync(address, 0, bytes, stream), "clearing memory");
   finish(stream);
 }
 
-void store_word(uint64_t* place, uint64_t value) { copy(place, &value, sizeof value); }
-uint64_t load_word(const uint64_t* place) {
+void store_word(uint64_t* address, uint64_t value) { copy(address, &value, sizeof value); }
+uint64_t load_word(const uint64_t* address) {
   uint64_t value = 0;
-  copy(&value, place, sizeof value);
+  copy(&value, address, sizeof value);
   return value;
 }
 void wait_for(const DeviceWorld& world, const WaitInfo& info, const std::function<bool(uint64_t& seen)>& ready) {
@@ -159,29 +159,30 @@ void copy_strided_on_stream(void* to, ptrdiff_t to_step, const void* from, ptrdi
     copy_on_stream(static_cast<char*>(to) + i * to_step, static_cast<const char*>(from) + i * from_step, bytes, stream);
 }
 
-bool device_reaches(const void* place) {
+bool device_reaches(const void* address) {
   cudaPointerAttributes found{};
-  if (cudaPointerGetAttributes(&found, place) == cudaSuccess && found.type != cudaMemoryTypeUnregistered) return true;
+  if (cudaPointerGetAttributes(&found, address) == cudaSuccess && found.type != cudaMemoryTypeUnregistered) return true;
   cudaGetLastError();
   int pageable = 0;
   return cudaDeviceGetAttribute(&pageable, cudaDevAttrPageableMemoryAccess, binding().device) == cudaSuccess &&
          pageable;
 }
 
-void register_local(void* place, size_t bytes) {
+void register_local(void* address, size_t bytes) {
   cudaPointerAttributes found{};
-  const bool known = cudaPointerGetAttributes(&found, place) == cudaSuccess && found.type != cudaMemoryTypeUnregistered;
+  const bool known =
+      cudaPointerGetAttributes(&found, address) == cudaSuccess && found.type != cudaMemoryTypeUnregistered;
   cudaGetLastError();
   if (!known)
-    check(cudaHostRegister(place, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped), "registering memory");
+    check(cudaHostRegister(address, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped), "registering memory");
 }
-void unregister_local(void* place) {
-  if (cudaHostUnregister(place) != cudaSuccess) cudaGetLastError();  // device or pinned memory: it was known before
+void unregister_local(void* address) {
+  if (cudaHostUnregister(address) != cudaSuccess) cudaGetLastError();  // device or pinned memory: it was known before
 }
 
-void* fetch_place() {
-  static void* const place = make_shared(16);
-  return place;
+void* fetch_buffer() {
+  static void* const address = make_shared(16);
+  return address;
 }
 
 void synchronize(Stream stream) { check(cudaStreamSynchronize(stream), "waiting for a stream"); }

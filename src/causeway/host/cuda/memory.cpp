@@ -68,18 +68,18 @@ class CudaMemory : public Memory {
     return std::make_unique<CudaSegment>(handle, bytes);
   }
 
-  std::unique_ptr<Segment> adopt(void* place, size_t bytes) override {
+  std::unique_ptr<Segment> adopt(void* address, size_t bytes) override {
     CUdeviceptr begin = 0;
     size_t size = 0;
     CUmemGenericAllocationHandle handle = 0;
-    if (driver().address_range(&begin, &size, reinterpret_cast<CUdeviceptr>(place)) != CUDA_SUCCESS ||
-        driver().retain_handle(&handle, place) != CUDA_SUCCESS)
+    if (driver().address_range(&begin, &size, reinterpret_cast<CUdeviceptr>(address)) != CUDA_SUCCESS ||
+        driver().retain_handle(&handle, address) != CUDA_SUCCESS)
       fail(Status::invalid_value, "ptr is {}: must be memory of cuMemCreate that can be exported as a file descriptor",
-           place);
+           address);
     auto segment = std::make_unique<CudaSegment>(handle, bytes);
-    if (begin != reinterpret_cast<CUdeviceptr>(place) || bytes > size || bytes % granularity_ != 0)
+    if (begin != reinterpret_cast<CUdeviceptr>(address) || bytes > size || bytes % granularity_ != 0)
       fail(Status::invalid_value,
-           "ptr is {} and size {}: must be the beginning of an allocation ({}, {} bytes) and a multiple of {}", place,
+           "ptr is {} and size {}: must be the beginning of an allocation ({}, {} bytes) and a multiple of {}", address,
            bytes, reinterpret_cast<void*>(begin), size, granularity_);
     return segment;
   }
@@ -99,8 +99,8 @@ class CudaMemory : public Memory {
     return std::make_unique<CudaSegment>(handle, bytes);
   }
 
-  void map(Segment& segment, void* place) override {
-    const auto address = reinterpret_cast<CUdeviceptr>(place);
+  void map(Segment& segment, void* address) override {
+    const auto address = reinterpret_cast<CUdeviceptr>(address);
     check(driver().map(address, segment.bytes(), 0, static_cast<CudaSegment&>(segment).handle(), 0),
           "mapping a heap segment");
     CUmemAccessDesc access{};
@@ -111,8 +111,8 @@ class CudaMemory : public Memory {
     if (status != CUDA_SUCCESS) driver().unmap(address, segment.bytes());
     check(status, "getting access to a heap segment (GPUs must be able to reach each other by load and store)");
   }
-  void unmap(Segment& segment, void* place) override {
-    driver().unmap(reinterpret_cast<CUdeviceptr>(place), segment.bytes());
+  void unmap(Segment& segment, void* address) override {
+    driver().unmap(reinterpret_cast<CUdeviceptr>(address), segment.bytes());
   }
 
   [[nodiscard]] bool serves_process() const override { return false; }  // each device is given access of its own

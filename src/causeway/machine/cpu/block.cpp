@@ -84,16 +84,16 @@ void Block::leave(Fiber& fiber) {
 }
 
 std::string Block::describe_waiting() const {
-  std::map<std::string, std::pair<unsigned, std::string>> places;
+  std::map<std::string, std::pair<unsigned, std::string>> sites;
   for (const Fiber& fiber : fibers) {
     if (fiber.state != FiberState::waiting) continue;
-    auto& [count, names] = places[fiber.meets_at];
+    auto& [count, names] = sites[fiber.meets_at];
     if (++count <= 4) names += fmt::format(" t{}", fiber.linear);
     if (count == 5) names += " ...";
   }
   std::string text;
-  for (const auto& [place, who] : places)
-    text += fmt::format("{}{} of {} threads at {}:{}", text.empty() ? "" : "; ", who.first, threads, place, who.second);
+  for (const auto& [site, who] : sites)
+    text += fmt::format("{}{} of {} threads at {}:{}", text.empty() ? "" : "; ", who.first, threads, site, who.second);
   return text.empty() ? "no thread" : text;
 }
 

@@ -1,4 +1,4 @@
-// A thread block on the CPU machine: its fibers, their run queue, and the places where they meet.
+// A thread block on the CPU machine: its fibers, their run queue, and where they meet.
 #pragma once
 #include <causeway/machine/cpu/device.hpp>
 #include <causeway/machine/cpu/switch.hpp>
@@ -42,7 +42,7 @@ struct Fiber : Thread, Coroutine {
   Fiber* next = nullptr;  // in the run queue
   char* stack = nullptr;
   FiberState state = FiberState::fresh;
-  // Where a completed warp meeting delivers: on the waiting thread's stack, because the meeting's place is used again
+  // Where a completed warp meeting delivers: on the waiting thread's stack, because the meeting's slot is used again
   // at once, possibly by a group that this thread is not in. Null: it only meets.
   uint64_t* exchanged = nullptr;
   unsigned took_part = 0;

@@ -24,7 +24,7 @@ inline void copy_from_peer(void* to, const void* from, size_t bytes) {
   std::memcpy(to, from, bytes);
 }
 
-/// Copies between distinct places (or a place and itself), any alignment; all threads of the group call it with the
+/// Copies between distinct addresses (or equal ones), any alignment; all threads of the group call it with the
 /// same arguments. Does not sync the group.
 ///
 /// A thread's share is contiguous: what one call copies. Shares start at multiples of 64 bytes so that threads do not

@@ -140,7 +140,7 @@ class Device {
   /// Puts `operation` at the stream's end; `tail`, if given, is what later operations wait for.
   void submit(Stream*, const OperationPtr& operation, const OperationPtr& tail = nullptr);
   bool capture(Stream*, GraphNode);
-  /// Threads whose place a block of so many takes: a multiprocessor holds only so many blocks.
+  /// Threads that a block of so many counts as: a multiprocessor holds only so many blocks.
   [[nodiscard]] unsigned room(unsigned threads) const;
   void finished(const OperationPtr&);
   static void add_dependency(const OperationPtr& op, const OperationPtr& before);

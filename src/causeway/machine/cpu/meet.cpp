@@ -12,33 +12,33 @@
 namespace causeway::cpu {
 namespace {
 
-void meet(Block& block, Barrier& barrier, unsigned needed, const char* place) {
+void meet(Block& block, Barrier& barrier, unsigned needed, const char* site) {
   sanitizer_release(&barrier);
   if (++barrier.arrived >= needed) {
     block.release(barrier);
   } else {
     barrier.waiting.push_back(&self());
-    Worker::here()->wait_at(place);
+    Worker::here()->wait_at(site);
   }
   sanitizer_acquire(&barrier);
 }
 
 Warp::Meeting& meeting_for(Warp& warp, unsigned mask) {
-  Warp::Meeting* free_place = nullptr;
-  for (auto& place : warp.meetings) {
-    if (!place) {
-      if (!free_place) {
-        place = std::make_unique<Warp::Meeting>();
-        free_place = place.get();
+  Warp::Meeting* free_slot = nullptr;
+  for (auto& slot : warp.meetings) {
+    if (!slot) {
+      if (!free_slot) {
+        slot = std::make_unique<Warp::Meeting>();
+        free_slot = slot.get();
       }
-      break;  // places are made in order: there are no more
+      break;  // slots are made in order: there are no more
     }
-    if (place->arrived && place->mask == mask) return *place;
-    if (!place->arrived && !free_place) free_place = place.get();
+    if (slot->arrived && slot->mask == mask) return *slot;
+    if (!slot->arrived && !free_slot) free_slot = slot.get();
   }
-  if (!free_place) Worker::here()->fail_grid("more than 16 groups of one warp meet at the same time");
+  if (!free_slot) Worker::here()->fail_grid("more than 16 groups of one warp meet at the same time");
   ++warp.meeting_now;
-  return *free_place;
+  return *free_slot;
 }
 
 }  // namespace

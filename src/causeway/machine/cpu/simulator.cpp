@@ -102,16 +102,16 @@ void Simulator::resume_block(size_t number) {
   worker.retire(number);
 }
 
-/// Runs one randomly chosen thread of a randomly chosen place until it gives way. False if there was none.
+/// Runs one randomly chosen thread of a randomly chosen host or block until it gives way. False if there was none.
 bool Simulator::step() {
   if (below(4) == 0) worker.admit_block();
   if (steps >= stall_ends) {
     stalled_pe = int(below(size_t(options.pes) + 1)) - 1;  // now and then nobody
     stall_ends = steps + below(2048);
   }
-  const size_t places = hosts.size() + worker.blocks().size();
+  const size_t runnable = hosts.size() + worker.blocks().size();
   for (int attempt = 0; attempt < 64; ++attempt) {
-    const size_t choice = below(places);
+    const size_t choice = below(runnable);
     const bool patient = attempt < 48;  // the stalled PE runs if nobody else can
     if (choice < hosts.size()) {
       HostFiber& host = hosts[choice];
@@ -137,8 +137,8 @@ void Simulator::run_tasks() {
 }
 
 void Simulator::drain_by_chance() {
-  const size_t places = hosts.size() + worker.blocks().size();
-  const size_t choice = below(places);
+  const size_t runnable = hosts.size() + worker.blocks().size();
+  const size_t choice = below(runnable);
   if (choice < hosts.size()) {
     StoreBuffer& buffer = hosts[choice].stores;
     if (!buffer.stores.empty()) buffer.drain_one(below(buffer.stores.size()));
@@ -146,7 +146,7 @@ void Simulator::drain_by_chance() {
   }
   Block& block = *worker.blocks()[choice - hosts.size()];
   Fiber& fiber = block.fibers[below(block.threads)];
-  // What was published further is older, so a thread's own stores go only past what does not touch the same place.
+  // What was published further is older, so a thread's own stores go only past what does not touch the same address.
   StoreBuffer* warp = block.warps[fiber.warp].stores;
   for (StoreBuffer* buffer : {block.stores, warp, fiber.stores}) {
     if (buffer->stores.empty()) continue;

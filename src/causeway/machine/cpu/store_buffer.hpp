@@ -35,7 +35,7 @@ struct StoreBuffer {
       if (store.overlaps(from, bytes)) return true;
     return false;
   }
-  /// Makes one store visible out of order, unless an earlier one to the same place is still pending.
+  /// Makes one store visible out of order, unless an earlier one to the same address is still pending.
   bool drain_one(size_t number) {
     const PendingStore store = stores[number];
     for (size_t i = 0; i < number; ++i)

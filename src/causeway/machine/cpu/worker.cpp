@@ -130,11 +130,11 @@ void Worker::yield() {
   }
 }
 
-void Worker::wait_at(const char* place) {
+void Worker::wait_at(const char* site) {
   Fiber& fiber = self();
   sanitizer_release(&fiber.home->grid.failed);  // it may be dropped here, if the kernel fails
   fiber.state = FiberState::waiting;
-  fiber.meets_at = place;
+  fiber.meets_at = site;
   Block& block = *fiber.home;
   // A block may poll by meetings (while (!__all_sync(...))), and what it waits for be another block or task of this
   // worker. One that computes looks the same, so it is left alone for long, and new blocks do not come without end.

@@ -25,7 +25,7 @@ class Worker {
   /// Gives the processor to another fiber of the block, or back to the main loop.
   void yield();
   /// Sleeps until a barrier or warp meeting pushes this fiber back into the queue.
-  void wait_at(const char* place);
+  void wait_at(const char* site);
   [[noreturn]] void end_fiber();
   /// Drops the whole grid: its threads never run again.
   [[noreturn]] void fail_grid(std::string_view why);

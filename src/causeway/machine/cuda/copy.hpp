@@ -54,7 +54,7 @@ CAUSEWAY_DEVICE void copy_words(Group group, Word16* to, const Word16* from, siz
   }
 }
 
-/// The word at `from`, any place: where it is no multiple of the size, out of the two aligned words that hold it.
+/// The word at `from`, at any address: where it is no multiple of the size, out of the two aligned words that hold it.
 template <Towards Way, class Word>
 CAUSEWAY_DEVICE Word load_anywhere(const char* from) {
   const unsigned off = unsigned(reinterpret_cast<uint64_t>(from) % sizeof(Word));
@@ -75,18 +75,20 @@ struct Ends {
   uint8_t one = 0;
 
   CAUSEWAY_DEVICE explicit Ends(unsigned count) : bytes(count) {}
-  CAUSEWAY_DEVICE unsigned place(unsigned size) const { return Falling ? bytes & ~(2 * size - 1) : bytes & (size - 1); }
+  CAUSEWAY_DEVICE unsigned offset(unsigned size) const {
+    return Falling ? bytes & ~(2 * size - 1) : bytes & (size - 1);
+  }
   CAUSEWAY_DEVICE void load(const char* from) {
-    if (bytes & 8) eight = load_anywhere<Way, uint64_t>(from + place(8));
-    if (bytes & 4) four = load_anywhere<Way, uint32_t>(from + place(4));
-    if (bytes & 2) two = load_anywhere<Way, uint16_t>(from + place(2));
-    if (bytes & 1) one = load_anywhere<Way, uint8_t>(from + place(1));
+    if (bytes & 8) eight = load_anywhere<Way, uint64_t>(from + offset(8));
+    if (bytes & 4) four = load_anywhere<Way, uint32_t>(from + offset(4));
+    if (bytes & 2) two = load_anywhere<Way, uint16_t>(from + offset(2));
+    if (bytes & 1) one = load_anywhere<Way, uint8_t>(from + offset(1));
   }
   CAUSEWAY_DEVICE void store(char* to) const {
-    if (bytes & 8) store_copy(reinterpret_cast<uint64_t*>(to + place(8)), eight);
-    if (bytes & 4) store_copy(reinterpret_cast<uint32_t*>(to + place(4)), four);
-    if (bytes & 2) store_copy(reinterpret_cast<uint16_t*>(to + place(2)), two);
-    if (bytes & 1) store_copy(reinterpret_cast<uint8_t*>(to + place(1)), one);
+    if (bytes & 8) store_copy(reinterpret_cast<uint64_t*>(to + offset(8)), eight);
+    if (bytes & 4) store_copy(reinterpret_cast<uint32_t*>(to + offset(4)), four);
+    if (bytes & 2) store_copy(reinterpret_cast<uint16_t*>(to + offset(2)), two);
+    if (bytes & 1) store_copy(reinterpret_cast<uint8_t*>(to + offset(1)), one);
   }
 };
 
@@ -125,12 +127,12 @@ CAUSEWAY_DEVICE void copy_shifted_alone(Word16* to, const Word16* from, unsigned
   }
 }
 
-/// Any places, any number of bytes.
+/// Any addresses, any number of bytes.
 template <Towards Way, class Group>
 CAUSEWAY_DEVICE_LARGE void copy_anything(Group group, char* to, const char* from, size_t bytes) {
   if (bytes == 0) return;
   const uint64_t begin = reinterpret_cast<uint64_t>(to), end = begin + bytes;
-  // The first multiple of 16; without one, the place between the ends that is a multiple of most.
+  // The first multiple of 16; without one, the address between the ends that is a multiple of most.
   uint64_t middle = rounded_up(begin, 16);
   if (middle > end) middle = end >> highest_bit(begin ^ end) << highest_bit(begin ^ end);
   const size_t head = middle - begin, words = (bytes - head) / 16, done = head + words * 16;
@@ -193,7 +195,7 @@ CAUSEWAY_DEVICE void copy_element_by_words(char* to, const char* from) {
 
 }  // namespace detail
 
-/// Copies between distinct places (or a place and itself), any alignment; all threads of the group call it with the
+/// Copies between distinct addresses (or equal ones), any alignment; all threads of the group call it with the
 /// same arguments. Does not sync the group.
 template <class Group>
 CAUSEWAY_DEVICE void copy(Group group, Towards towards, void* to, const void* from, size_t bytes) {

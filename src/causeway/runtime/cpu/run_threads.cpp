@@ -94,7 +94,7 @@ int run_free(const ThreadsJob& job, const Copies& copies) {
   std::promise<bool> all_there;
   const std::shared_future<bool> begin = all_there.get_future().share();
   std::vector<std::thread> threads;
-  optind = 1;  // getopt's place is the C library's, so the PEs share it
+  optind = 1;  // getopt's state is the C library's, so the PEs share it
   const auto go = [&](bool good) {
     all_there.set_value(good);
     for (auto& thread : threads) thread.join();

@@ -1,4 +1,4 @@
-#include <causeway/bootstrap/job_shape.hpp>
+#include <causeway/bootstrap/node_by_block.hpp>
 
 namespace causeway {
 
