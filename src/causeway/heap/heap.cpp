@@ -242,12 +242,12 @@ void* Heap::reallocate(void* block, size_t bytes, const std::string& site,
   const auto before = allocator_.size_of(offset);
   if (!before)
     fail(Status::invalid_value, "ptr is {}: must be the beginning of an allocated block of the symmetric heap", block);
-  const uint64_t offset = reserve_block(bytes, 1);
-  blocks_[offset] = {bytes, site};
-  copy(own() + offset, block, std::min(*before, bytes));
+  const uint64_t now = reserve_block(bytes, 1);
+  blocks_[now] = {bytes, site};
+  copy(own() + now, block, std::min(*before, bytes));
   allocator_.free(offset);
   blocks_.erase(offset);
-  return own() + offset;
+  return own() + now;
 }
 
 void* Heap::adopt(void* address, size_t bytes, const std::string& site, const std::string& problem) {

@@ -100,15 +100,15 @@ class CudaMemory : public Memory {
   }
 
   void map(Segment& segment, void* address) override {
-    const auto address = reinterpret_cast<CUdeviceptr>(address);
-    check(driver().map(address, segment.bytes(), 0, static_cast<CudaSegment&>(segment).handle(), 0),
+    const auto begin = reinterpret_cast<CUdeviceptr>(address);
+    check(driver().map(begin, segment.bytes(), 0, static_cast<CudaSegment&>(segment).handle(), 0),
           "mapping a heap segment");
     CUmemAccessDesc access{};
     access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     access.location.id = device_;
     access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-    const CUresult status = driver().set_access(address, segment.bytes(), &access, 1);
-    if (status != CUDA_SUCCESS) driver().unmap(address, segment.bytes());
+    const CUresult status = driver().set_access(begin, segment.bytes(), &access, 1);
+    if (status != CUDA_SUCCESS) driver().unmap(begin, segment.bytes());
     check(status, "getting access to a heap segment (GPUs must be able to reach each other by load and store)");
   }
   void unmap(Segment& segment, void* address) override {
