@@ -22,7 +22,6 @@ template <class Describe, class Ready>
 CAUSEWAY_DEVICE bool spin_until(const DeviceWorld& world, Describe describe, Ready ready) {
   uint64_t seen = 0;
   if (ready(seen, true)) return true;
-  const machine::SpinNote<Describe> note(describe);
   constexpr unsigned kPollsPerClock = machine::kPollsPerClock;
   WaitWatch watch;
   unsigned polls = 0, dumps = machine::dumps_asked();

@@ -3,7 +3,6 @@
 #include <causeway/machine/cpu/device.hpp>
 #include <causeway/machine/cpu/switch.hpp>
 #include <causeway/machine/cpu/thread.hpp>
-#include <causeway/machine/wait_info.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -47,7 +46,6 @@ struct Fiber : Thread, Coroutine {
   uint64_t* exchanged = nullptr;
   unsigned took_part = 0;
   const char* meets_at = "";  // the barrier it waits at
-  const WaitInfo* spins_on = nullptr;
   StoreBuffer* stores = nullptr;  // simulator only
 };
 

@@ -6,10 +6,6 @@
 
 namespace causeway::machine {
 
-void note_spin(const WaitInfo* info) {
-  if (cpu::current) cpu::self().spins_on = info;
-}
-
 namespace {
 std::atomic<unsigned> dumps{0};
 }

@@ -4,7 +4,6 @@
 #include <causeway/base/word.hpp>
 #include <causeway/machine/cpu/simulator.hpp>
 #include <causeway/machine/cpu/thread.hpp>
-#include <causeway/machine/wait_info.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -194,20 +193,6 @@ T load_peer16(const void* p) {
   return value;
 }
 
-/// What the running thread spins on, shown by reports of hangs. Null: it no longer spins.
-CAUSEWAY_API void note_spin(const WaitInfo*);
-/// While it lives, the running thread is known to spin on what `describe` says.
-template <class Describe>
-class SpinNote {
- public:
-  explicit SpinNote(const Describe& describe) : info_(describe()) { note_spin(&info_); }
-  ~SpinNote() { note_spin(nullptr); }
-  SpinNote(const SpinNote&) = delete;
-  SpinNote& operator=(const SpinNote&) = delete;
-
- private:
-  WaitInfo info_;
-};
 /// A failed check of an argument: printed, and kept for causeway_last_error().
 CAUSEWAY_API void note_misuse(const char* call, const char* problem);
 /// Asks every wait to print itself (SIGUSR1); safe in a signal handler.

@@ -319,11 +319,6 @@ CAUSEWAY_DEVICE uint16_t e4m3_pair(float low, float high) {
 }
 #endif
 
-/// The CPU machine notes what threads spin on; here there is nobody to ask.
-template <class Describe>
-struct SpinNote {
-  CAUSEWAY_DEVICE explicit SpinNote(const Describe&) {}
-};
 CAUSEWAY_DEVICE unsigned dumps_asked() { return 0; }
 /// A failed check of an argument: printed.
 CAUSEWAY_DEVICE_OUT_OF_LINE void note_misuse(const char* call, const char* problem) {
