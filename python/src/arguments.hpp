@@ -30,16 +30,16 @@ struct Array {
   void check(const std::string& wanted, const std::vector<int64_t>& extents, const char* meaning) const;
   /// An extent, of an array that has been checked.
   [[nodiscard]] int extent(size_t dimension) const;
-  /// Its address. One without elements, which some libraries put at 0, is told apart from one that is not given.
+  /// As a pointer. One without elements, which some libraries put at 0, is told apart from one that is not given.
   template <class T = void>
-  [[nodiscard]] T* address() const {
+  [[nodiscard]] T* pointer() const {
     return as_pointer<T>(address == 0 ? 16 : address);
   }
 };
 /// Null for an array that is not given.
 template <class T>
-T* address_of(const Array* array) {
-  return array ? array->address<T>() : nullptr;
+T* pointer_to(const Array* array) {
+  return array ? array->pointer<T>() : nullptr;
 }
 
 /// An int of that range; `meaning`: of what.

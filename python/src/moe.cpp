@@ -148,7 +148,7 @@ void set_masked(Buffer& buffer, nb::handle rank, bool masked, Address stream) {
 }
 void query_mask(Buffer& buffer, const Array& mask, Address stream) {
   mask.check("int32", {buffer.get().ranks()}, "[ranks]");
-  call([&] { buffer.get().query_mask(mask.address<int32_t>(), as_stream(stream)); });
+  call([&] { buffer.get().query_mask(mask.pointer<int32_t>(), as_stream(stream)); });
 }
 
 void run_hook(Hook& hook, Address stream) {

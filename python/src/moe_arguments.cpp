@@ -32,7 +32,7 @@ moe::Tokens BufferChecks::rows(const Array& x, const Array* scales, int64_t want
   hidden("x", x.shape[1], scales ? kScaleBlock : 8);
   check_given(scales, "float32", {x.shape[0], x.shape[1] / kScaleBlock}, "[num_tokens, hidden // 128]");
   moe::Tokens made;
-  made.x = x.address(), made.scales = address_of<const float>(scales);
+  made.x = x.pointer(), made.scales = pointer_to<const float>(scales);
   made.tokens = x.extent(0), made.hidden = x.extent(1);
   return made;
 }
@@ -47,7 +47,7 @@ moe::Tokens BufferChecks::tokens(const Array& x, const Array* scales, const Arra
   check_given(per_rank, "int32", {ranks}, "[ranks]");
   check_given(per_node, "int32", {nodes}, "[nodes]");
   check_given(in_rank, "bool", {made.tokens, ranks}, "[num_tokens, ranks]");
-  made.topk_idx = topk_idx.address<const int64_t>(), made.topk_weights = address_of<const float>(topk_weights);
+  made.topk_idx = topk_idx.pointer<const int64_t>(), made.topk_weights = pointer_to<const float>(topk_weights);
   made.topk = topk_idx.extent(1);
   made.experts = per_expert ? per_expert->extent(0) : options.experts_max;
   return made;
@@ -69,7 +69,7 @@ moe::Tokens BufferChecks::routes(const Array& topk_idx, nb::handle num_experts) 
   moe::Tokens made;
   made.experts = integer(num_experts, "num_experts", ranks, options.experts_max, "the ranks to the buffer's");
   topk_idx.check("int64", {kAny, kAny}, kChoices);
-  made.topk_idx = topk_idx.address<const int64_t>();
+  made.topk_idx = topk_idx.pointer<const int64_t>();
   made.tokens = topk_idx.extent(0), made.topk = topk_idx.extent(1);
   return made;
 }
@@ -79,9 +79,9 @@ moe::Results BufferChecks::results(const DispatchHandle& handle, const Array& x,
   x.check(kBf16, {handle.rows, handle.hidden}, "[received, hidden]");
   check_given(topk_weights, "float32", {handle.rows, handle.topk}, "[received, num_topk]");
   for (const Array* one : {bias_0, bias_1}) check_given(one, kBf16, {handle.tokens, handle.hidden}, kRows);
-  return {x.address(),
-          address_of<const float>(topk_weights),
-          {address_of<const void>(bias_0), address_of<const void>(bias_1)}};
+  return {x.pointer(),
+          pointer_to<const float>(topk_weights),
+          {pointer_to<const void>(bias_0), pointer_to<const void>(bias_1)}};
 }
 
 void BufferChecks::low_latency(nb::handle num_max_dispatch_tokens_per_rank, nb::handle num_experts) const {
@@ -103,7 +103,7 @@ moe::Tokens BufferChecks::low_latency_tokens(const Array& x, const Array& topk_i
   hidden("x", x.shape[1], unit_of(cast));
   topk_idx.check("int64", {x.shape[0], kAny}, kChoices);
   moe::Tokens made;
-  made.x = x.address(), made.topk_idx = topk_idx.address<const int64_t>();
+  made.x = x.pointer(), made.topk_idx = topk_idx.pointer<const int64_t>();
   made.tokens = x.extent(0), made.hidden = x.extent(1), made.topk = topk_idx.extent(1);
   made.experts = options.experts_max;
   return made;
@@ -111,12 +111,12 @@ moe::Tokens BufferChecks::low_latency_tokens(const Array& x, const Array& topk_i
 
 void BufferChecks::statistics(moe::LowLatencyOutput& output, const Array* recv_total, const Array* wait_ns) const {
   check_given(recv_total, "int32", {own_experts()}, "[own experts]");
-  output.recv_total = address_of<int32_t>(recv_total);
+  output.recv_total = pointer_to<int32_t>(recv_total);
   if (!wait_ns) return;
   const bool square = wait_ns->shape.size() == 2;
   wait_ns->check("int64", square ? std::vector<int64_t>{ranks, ranks} : std::vector<int64_t>{ranks},
                  "[ranks] or [ranks, ranks]");
-  output.wait_ns = wait_ns->address<int64_t>() + (square ? rank * ranks : 0);
+  output.wait_ns = wait_ns->pointer<int64_t>() + (square ? rank * ranks : 0);
 }
 
 LowLatencyResults BufferChecks::low_latency_results(const LowLatencyHandle& handle, const Array& x,
@@ -127,7 +127,7 @@ LowLatencyResults BufferChecks::low_latency_results(const LowLatencyHandle& hand
   topk_idx.check("int64", {handle.tokens, handle.topk}, "[num_tokens, num_topk] as dispatched");
   topk_weights.check("float32", topk_idx.shape, kChoices);
   check_given(out, kBf16, {handle.tokens, handle.hidden}, kRows);
-  return {x.address(), topk_idx.address<const int64_t>(), topk_weights.address<const float>(), address_of<void>(out)};
+  return {x.pointer(), topk_idx.pointer<const int64_t>(), topk_weights.pointer<const float>(), pointer_to<void>(out)};
 }
 
 // ---- records
