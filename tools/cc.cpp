@@ -1,5 +1,6 @@
 // See cc.hpp: reads the command line, chooses the machine, and leaves the rest to cc_cpu.cpp or cc_cuda.cpp.
 #include <causeway/base/error.hpp>
+#include <causeway/config/settings.hpp>
 #include <tools/cc.hpp>
 #include <tools/cc_build.hpp>
 #include <tools/cc_options.hpp>
@@ -8,15 +9,17 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <cstdlib>
+#include <string>
 
 namespace causeway {
 namespace {
 
 cc::Machine machine_for(const cc::Options& options) {
   if (options.machine) return *options.machine;
-  if (const char* wanted = std::getenv("CAUSEWAY_MACHINE"); wanted && *wanted)
-    return cc::parse_machine("CAUSEWAY_MACHINE", wanted);
+  const Settings settings = inspect_settings(process_environment());
+  for (const std::string& problem : settings.malformed)
+    if (problem.starts_with("CAUSEWAY_MACHINE=")) fail(Status::invalid_value, "{}", problem);
+  if (!settings.machine.empty()) return settings.machine == "cuda" ? cc::Machine::cuda : cc::Machine::cpu;
   return cc::has_gpu() && cc::find_nvcc() ? cc::Machine::cuda : cc::Machine::cpu;
 }
 
