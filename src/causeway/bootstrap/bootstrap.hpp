@@ -56,7 +56,7 @@ class Bootstrap {
 
   /// Makes calls under way, and later ones, fail with this cause. Any thread may call it.
   virtual void break_off(const std::string& why);
-  /// This PE's start has failed after it joined: the others shall learn why.
+  /// This PE's start has failed after it joined: tells the others why.
   virtual void start_failed(const std::string& why);
 };
 
@@ -77,6 +77,7 @@ template <class T>
 /// How long a bootstrap waits, and whom it tells.
 struct BootstrapOptions {
   std::chrono::milliseconds connect_timeout{120'000};  ///< until the job's hub must have been reached
+  static constexpr std::chrono::milliseconds never = std::chrono::hours(24 * 3650);  ///< longer than any job
   std::chrono::milliseconds report_after{30'000};  ///< a gather that takes longer names the missing PEs, and waits on
   std::function<void(const std::string&)> report;  ///< gets such reports, called on a thread of the bootstrap;
                                                    ///< default: a line on standard error

@@ -1,4 +1,4 @@
-// Times of a job's start as machine/wait_policy.hpp takes them.
+// Times of a job's start as base/wait_policy.hpp takes them.
 #pragma once
 #include <causeway/base/wait_policy.hpp>
 

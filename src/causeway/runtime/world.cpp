@@ -21,10 +21,9 @@ namespace causeway {
 BootstrapOptions bootstrap_options(const Settings& settings) {
   BootstrapOptions options;
   options.connect_timeout = std::chrono::duration_cast<std::chrono::milliseconds>(settings.bootstrap_timeout);
-  // 0 means never; the bootstrap knows only "after".
   options.report_after = settings.wait_report.count() > 0
                              ? std::chrono::duration_cast<std::chrono::milliseconds>(settings.wait_report)
-                             : std::chrono::milliseconds(std::chrono::hours(24 * 3650));
+                             : BootstrapOptions::never;
   return options;
 }
 
