@@ -17,7 +17,7 @@ macro(causeway_conformance name)
   set(row_${name} ${ARGN})
 endmacro()
 
-set(small_heap NVSHMEM_SYMMETRIC_SIZE=8M NVSHMEM_CUMEM_GRANULARITY=2M)
+set(small_heap NVSHMEM_SYMMETRIC_SIZE=8M)
 set(with_nodes 1 2 3 4 7 8 16)  # 8: 2 nodes of 4, and 4 of 2
 
 causeway_conformance(meet SAMPLE)

@@ -1,4 +1,4 @@
-// The library's file descriptors: none takes the place of a closed standard stream, and none stays for a peer's memory.
+// The library's file descriptors: none takes the number of a closed standard stream. None stays for a peer's memory.
 #include "harness.hpp"
 
 #include <filesystem>
@@ -41,7 +41,6 @@ void run_growth(Suite& suite) {
 
 int main(int argc, char** argv) {
   if (!std::getenv("NVSHMEM_SYMMETRIC_SIZE")) setenv("NVSHMEM_SYMMETRIC_SIZE", "8M", 1);
-  if (!std::getenv("NVSHMEM_CUMEM_GRANULARITY")) setenv("NVSHMEM_CUMEM_GRANULARITY", "2M", 1);
   Suite suite(argc, argv);  // (has a copy of the error stream, to report to)
   if (has_its_own())
     for (int stream : {0, 1, 2}) close(stream);

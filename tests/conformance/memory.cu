@@ -301,9 +301,8 @@ int live_once() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // A small first segment, so that the heap has to grow; on GPUs segments are of whole granules.
+  // A small first segment, so that the heap has to grow.
   if (!std::getenv("NVSHMEM_SYMMETRIC_SIZE")) setenv("NVSHMEM_SYMMETRIC_SIZE", "8M", 1);
-  if (!std::getenv("NVSHMEM_CUMEM_GRANULARITY")) setenv("NVSHMEM_CUMEM_GRANULARITY", "2M", 1);
   const int wrong = live_once();
   Suite suite(argc, argv);
   suite.init();

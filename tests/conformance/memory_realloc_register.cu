@@ -341,9 +341,8 @@ void run_multicast(Bench& b, Random&) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // A small first segment, so that the heap has to grow; on GPUs segments are of whole granules.
+  // A small first segment, so that the heap has to grow.
   if (!std::getenv("NVSHMEM_SYMMETRIC_SIZE")) setenv("NVSHMEM_SYMMETRIC_SIZE", "8M", 1);
-  if (!std::getenv("NVSHMEM_CUMEM_GRANULARITY")) setenv("NVSHMEM_CUMEM_GRANULARITY", "2M", 1);
   Suite suite(argc, argv);
   suite.init();
   Bench bench(suite);
