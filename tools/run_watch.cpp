@@ -207,7 +207,7 @@ void JobWatch::take_death(const Death& death) {
   begin_end(code, 0s);
 }
 
-/// Of a program that the PE's process has started, and that others wait for in vain. (Alone it is the process's
+/// Of a program that the PE's process has started, and that others wait for. (Alone it is the process's
 /// matter.)
 void JobWatch::take_loss(int pe, const std::string& cause) {
   if (ending_ || !hub_.others_present(pe)) return;

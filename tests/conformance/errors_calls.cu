@@ -275,7 +275,7 @@ void run_waits(Bench& b, Random& random) {
   char on_host[64] = {};
   for (char* bad : {static_cast<char*>(nullptr), on_host, b.ordinary, b.target + 1})
     try_all(bad, kCount, NVSHMEM_CMP_EQ, "ivar");
-  // More than there is, also where count * size begins anew.
+  // More than there is, also where count * size wraps around.
   for (const int bit : {40, 61, 62, 63}) try_all(b.target, size_t{1} << bit, NVSHMEM_CMP_EQ, "ivar");
   for (int cmp : {-1, 6, 1 << 30}) try_all(b.target, kCount, cmp, "cmp");
 

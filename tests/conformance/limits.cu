@@ -7,7 +7,7 @@ using namespace conformance;
 
 namespace {
 
-constexpr size_t kHuge = size_t(1) << 61;  // times 8 it begins anew at 0
+constexpr size_t kHuge = size_t(1) << 61;  // times 8 it wraps around to 0
 
 struct Bench {
   double *source, *dest;

@@ -65,7 +65,7 @@ size_t times(const std::string& text, const std::string& what) {
   return found;
 }
 
-/// `wait_now` waits in vain.
+/// `wait_now` waits for what does not come.
 template <class Wait>
 int expect_one_report(int call, const char* where, Wait&& wait_now) {
   Said said;

@@ -27,7 +27,7 @@ bool Membership::all_present() const {
 }
 
 std::string Membership::join(int pe, int pes, std::uint32_t pid) {
-  // When all have come and gone, the next to come starts the job anew. (Not where a process has ended: it cannot come
+  // When all have come and gone, the next to come starts another round. (Not where a process has ended: it cannot come
   // again.)
   const bool all_gone = std::all_of(members_.begin(), members_.end(), [&](const Member& member) {
     return !member.present && member.round > 0 && !member.ended;

@@ -7,7 +7,7 @@
 
 namespace causeway {
 
-/// Physical memory: one's own or a peer's. Lives until destroyed; mappings of it end with unmap().
+/// Physical memory: this PE's or a peer's. Lives until destroyed; mappings of it end with unmap().
 class Segment {
  public:
   virtual ~Segment() = default;

@@ -42,7 +42,7 @@ struct Block {
   CAUSEWAY_DEVICE void sync() const { machine::sync_block(); }
 };
 
-/// count * size; where sizes are checked, what is too much stays too much instead of beginning anew.
+/// count * size; where sizes are checked, what is too much stays too much instead of wrapping around.
 CAUSEWAY_HOST_DEVICE constexpr size_t bytes_of(size_t count, size_t size) {
 #if defined(CAUSEWAY_LIBRARY)
   constexpr bool checks = true;

@@ -9,8 +9,8 @@
 
 namespace causeway {
 
-/// The PE because of which a wait for `peer` (-1: for any) is in vain; `pes`: nobody hears of losses any more, since
-/// the hub has gone; -1: it is not.
+/// The PE whose departure ends a wait for `peer` (-1: for any PE). `pes`: the hub has gone, so nobody hears of losses
+/// any more. -1: the wait may go on.
 inline int gone_for_host(const DeviceWorld& world, int peer) {
   if (!world.faults) return -1;
   const auto* const words = reinterpret_cast<const uint32_t*>(world.faults + 1);

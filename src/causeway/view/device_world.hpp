@@ -28,7 +28,7 @@ constexpr int kInboxLineWords = 16;  // 128 bytes: flags of different PEs never 
 struct FaultRecord {
   uint32_t read = 0;           // by the host: number of the last fault that it has read
   uint32_t written = 0;        // by the device, last: number of the fault that the rest tells of
-  uint32_t* claims = nullptr;  // and behind it, of the job's record, how many waits in vain have been printed
+  uint32_t* claims = nullptr;  // and behind it, of the job's record, how many waits for lost PEs were printed
   int32_t pe = -1, peer = -1;
   uint64_t heap_offset = 0, expected = 0, seen = 0;
   char operation[64] = {};

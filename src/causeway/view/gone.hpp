@@ -1,4 +1,4 @@
-// Who of the job has gone and is waited for in vain. The host writes it down where waiting code looks
+// Which PEs of the job have gone: waits for them end. The host writes it down where waiting code looks
 // (World::note_departure).
 #pragma once
 #include <causeway/machine/machine.hpp>

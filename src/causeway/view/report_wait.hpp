@@ -39,26 +39,26 @@ CAUSEWAY_DEVICE WaitLoss loss_of(const DeviceWorld& world, const WaitInfo& info)
 }
 
 CAUSEWAY_DEVICE_OUT_OF_LINE void report_wait(const DeviceWorld& world, const WaitInfo& info, uint64_t seen, bool ends) {
-  const bool in_vain = ends && loss_of(world, info) != WaitLoss::none;
-  int whom = info.peer;  // it is in vain because of this PE; -1: of the hub, without which nobody hears of losses
-  for (int pe = 0; in_vain && whom < 0 && pe < world.pes; ++pe)
+  const bool lost = ends && loss_of(world, info) != WaitLoss::none;
+  int whom = info.peer;  // it ends because this PE has gone; -1: the hub, without which nobody hears of losses
+  for (int pe = 0; lost && whom < 0 && pe < world.pes; ++pe)
     if (gone(world, pe) == kPeLost) whom = pe;
   constexpr uint32_t kPrintedMax = 16;  // every thread of a kernel may wait, and again for ever
-  if (!in_vain || machine::atomic_add_sys(world.faults->claims + 1, 1u) < kPrintedMax) {
+  if (!lost || machine::atomic_add_sys(world.faults->claims + 1, 1u) < kPrintedMax) {
     CAUSEWAY_DEVICE_PRINT("causeway: PE %d of %d: %s %s %s %llu at heap offset 0x%llx (peer %d): seen %llu\n", world.pe,
                           world.pes, ends ? "gave up waiting in" : "waits in", info.operation, info.comparison,
                           static_cast<unsigned long long>(info.expected),
                           static_cast<unsigned long long>(heap_offset(world, info.address)), info.peer,
                           static_cast<unsigned long long>(seen));
-    if (in_vain && whom >= 0)
+    if (lost && whom >= 0)
       CAUSEWAY_DEVICE_PRINT("causeway: PE %d of %d: PE %d has %s\n", world.pe, world.pes, whom,
                             gone(world, whom) == kPeLost ? "ended" : "left the job");
-    if (in_vain && whom < 0)
+    if (lost && whom < 0)
       CAUSEWAY_DEVICE_PRINT("causeway: PE %d of %d: the process that served the job's hub has ended\n", world.pe,
                             world.pes);
   }
   if (!ends) return;
-  const char* const problem = in_vain ? "waited for what can no longer come" : "wait past its limit";
+  const char* const problem = lost ? "waited for what can no longer come" : "wait past its limit";
   record_fault(world, info.operation, problem, info.peer, info.address, info.expected, seen);
 }
 

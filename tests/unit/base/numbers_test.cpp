@@ -34,7 +34,7 @@ TEST(Numbers, ProductsAreExactOrTheMost) {
   EXPECT_EQ(capped_product(SIZE_MAX, 1), SIZE_MAX);
   EXPECT_EQ(capped_product(1, SIZE_MAX), SIZE_MAX);
   EXPECT_EQ(capped_product(SIZE_MAX / 4, 4), SIZE_MAX / 4 * 4);
-  EXPECT_EQ(capped_product(SIZE_MAX / 4 + 1, 4), SIZE_MAX) << "2^64 begins anew at 0";
+  EXPECT_EQ(capped_product(SIZE_MAX / 4 + 1, 4), SIZE_MAX) << "2^64 wraps around to 0";
   EXPECT_EQ(capped_product(std::size_t{1} << 32, std::size_t{1} << 32), SIZE_MAX);
   __extension__ using Wide = unsigned __int128;
   std::mt19937_64 random(5);

@@ -1,4 +1,4 @@
-// Finds the functions that CUDA's specifiers mark, and thereby which text is device code.
+// Finds the functions that CUDA's specifiers mark, and so which text is device code.
 #pragma once
 #include <causeway/emulator/translate/unit.hpp>
 

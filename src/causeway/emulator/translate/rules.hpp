@@ -16,7 +16,7 @@ void check_inline_asm(const Unit& unit, const Functions& functions);
 void drop_specifiers(Unit& unit);
 /// Makes a kernel's body a closure that the emulator launches (kernels.cpp).
 void wrap_kernels(Unit& unit, const Functions& functions);
-/// threadIdx and its kin become calls (builtins.cpp).
+/// threadIdx and its like become calls (builtins.cpp).
 void replace_builtins(Unit& unit, const Functions& functions);
 /// __shared__ variables become references into the block's arena (shared.cpp).
 void place_shared_variables(Unit& unit, const Functions& functions);

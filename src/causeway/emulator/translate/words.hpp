@@ -7,7 +7,7 @@ namespace causeway::translate {
 /// __global__, __device__ and the other words of CUDA that mark a declaration and take no argument.
 bool is_specifier(std::string_view word);
 
-/// __launch_bounds__(...) and its kin: told to nvcc's optimizer or launcher, nothing to the emulator.
+/// __launch_bounds__(...) and its like: told to nvcc's optimizer or launcher, nothing to the emulator.
 bool is_launch_attribute(std::string_view word);
 
 /// Words after which a `(` does not open a function's parameters: attributes, decltype, noexcept and so on.

@@ -51,7 +51,7 @@ struct Exchange {
   }
 };
 
-/// The value of lane `source`; one's own if that lane does not take part (CUDA leaves this case undefined).
+/// The value of lane `source`; the caller's own if that lane does not take part (CUDA leaves this case undefined).
 template <class T>
 inline T shuffle(unsigned mask, const T& mine, unsigned source) {
   const Exchange exchange(mask, mine);
