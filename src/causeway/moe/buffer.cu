@@ -42,7 +42,7 @@ void check_options(const BufferOptions& options, int ranks) {
          options.low_latency_timeout_s);
 }
 
-constexpr int kLowLatencyBlocksMost = 128;  // that are chosen
+constexpr int kLowLatencyBlocksMax = 128;  // that are chosen
 
 /// The caller's GPU.
 struct Gpu {
@@ -80,7 +80,7 @@ LowLatencyLimits low_limits_of(const BufferOptions& options, int ranks) {
           options.topk_max,
           options.experts_max,
           options.low_latency_tokens_max,
-          options.low_latency_blocks > 0 ? options.low_latency_blocks : kLowLatencyBlocksMost};
+          options.low_latency_blocks > 0 ? options.low_latency_blocks : kLowLatencyBlocksMax};
 }
 Limits limits_of(const BufferOptions& options, int ranks, int experts) {
   return {ranks, options.hidden_max, options.topk_max, experts, options.recv_tokens_max};
@@ -115,7 +115,7 @@ void agree_on_blocks(const std::vector<Agreement>& all, bool whole, BufferOption
     for (const Agreement& other : all) sharing += other.gpu.name == one.gpu.name;
     if (!whole) sharing = std::max(sharing, int(one.share));  // there are ranks that are not seen here
     const int room = std::max(1, (one.gpu.room - 1) / sharing);
-    const int fit = std::min(kLowLatencyBlocksMost, std::max(1, one.gpu.processors / sharing - 2));
+    const int fit = std::min(kLowLatencyBlocksMax, std::max(1, one.gpu.processors / sharing - 2));
     fewest = std::min({fewest, room, one.blocks > 0 ? int(one.blocks) : fit});
   }
   options.low_latency_blocks = fewest;
@@ -123,11 +123,11 @@ void agree_on_blocks(const std::vector<Agreement>& all, bool whole, BufferOption
 
 /// Options that are bad on one rank, or not the same on all, are an error on all. Completes the options and the shape.
 void agree(const DeviceWorld& world, BufferOptions& options, Shape& shape, Gpu gpu, int share,
-           const std::exception_ptr& wrong) {
+           const std::exception_ptr& error) {
   const auto ranks = size_t(shape.ranks);
   const SymmetricMemory memory((ranks + 1) * sizeof(Agreement), "the making of a MoE buffer");
   const bool whole = HostView::team(kName, NVSHMEM_TEAM_WORLD).pes == shape.ranks;
-  const Agreement own{wrong ? 0 : digest_of(options, shape.ranks),
+  const Agreement own{error ? 0 : digest_of(options, shape.ranks),
                       gpu,
                       HostView::team(kName, NVSHMEMX_TEAM_NODE).pes,
                       HostView::team(kName, NVSHMEMX_TEAM_NODE).pe,
@@ -138,7 +138,7 @@ void agree(const DeviceWorld& world, BufferOptions& options, Shape& shape, Gpu g
   machine_host::fcollect(world, kName, options.team, all, all + ranks, sizeof own);
   std::vector<Agreement> got(ranks);
   machine_host::copy(got.data(), all, ranks * sizeof own);
-  if (wrong) std::rethrow_exception(wrong);
+  if (error) std::rethrow_exception(error);
   bool even = whole && shape.ranks % got[0].node_ranks == 0;
   for (size_t r = 0; r < ranks; ++r) {
     if (got[r].options == 0) fail(Status::symmetry, "rank {} called {} with bad options", r, kName);
@@ -156,7 +156,7 @@ Shape shape_of(const DeviceWorld& world, BufferOptions& options, HostMemory<Faul
   Shape shape;
   shape.ranks = HostView::team(kName, options.team).pes;
   shape.rank = HostView::team(kName, options.team).pe;
-  std::exception_ptr wrong;
+  std::exception_ptr error;
   Gpu gpu{};
   int share = 1;
   try {
@@ -166,9 +166,9 @@ Shape shape_of(const DeviceWorld& world, BufferOptions& options, HostMemory<Faul
     machine_host::zero(claims->memory, sizeof(uint32_t));
     faults.make(sizeof(FaultRecord))->claims = static_cast<uint32_t*>(claims->memory);
   } catch (const Error&) {
-    wrong = std::current_exception();
+    error = std::current_exception();
   }
-  agree(world, options, shape, gpu, share, wrong);
+  agree(world, options, shape, gpu, share, error);
   return shape;
 }
 
@@ -212,8 +212,8 @@ void Buffer::Implementation::make_low_latency() {
   low_region.emplace(low_latency_layout(low_limits).bytes,
                      "low latency (low_latency_tokens_max rows of hidden_max from each rank)");
   const auto blocks = size_t(low_limits.blocks);
-  const size_t begins = 2 * blocks * size_t(options.experts_max);
-  const size_t own = 2 * blocks * sizeof(uint64_t) + (begins + size_t(shape.ranks)) * sizeof(uint32_t);
+  const size_t first_rows = 2 * blocks * size_t(options.experts_max);
+  const size_t own = 2 * blocks * sizeof(uint64_t) + (first_rows + size_t(shape.ranks)) * sizeof(uint32_t);
   low_memory = pool.take(own);
   machine_host::zero(low_memory->memory, own);
   auto* operations = static_cast<uint64_t*>(low_memory->memory);
@@ -229,7 +229,7 @@ void Buffer::Implementation::make_low_latency() {
                  low_region->get(),
                  operations,
                  table,
-                 reinterpret_cast<uint32_t*>(table + begins),
+                 reinterpret_cast<uint32_t*>(table + first_rows),
                  uint64_t(options.low_latency_timeout_s * 1e9),
                  faults.get(),
                  {},

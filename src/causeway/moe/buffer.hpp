@@ -64,7 +64,7 @@ struct Buffer::Implementation {
   /// What is wrong with a call's arguments, or with getting what it needs: what `checks` throws; null: nothing. (What
   /// earlier calls have left on the device is no fault of this one: it is done, and then throws that.)
   template <class Checks>
-  std::exception_ptr wrong_with(const Checks& checks) const {
+  std::exception_ptr error_of(const Checks& checks) const {
     try {
       checks();
     } catch (const std::exception&) {
@@ -84,9 +84,9 @@ struct Buffer::Implementation {
   /// At the end of a call that neither waits nor gives a handle: what is wrong with it; or else what earlier ones have
   /// left on the device. (A handle that is lost would make the next combine bad, and so one bad call would go round
   /// among the ranks for ever.)
-  void throw_first(const std::exception_ptr& wrong) const;
-  [[nodiscard]] int32_t verdict(const std::exception_ptr& wrong) const {
-    return wrong ? verdict_of(Fault::bad_arguments, shape.rank) : 0;
+  void throw_first(const std::exception_ptr& error) const;
+  [[nodiscard]] int32_t verdict(const std::exception_ptr& error) const {
+    return error ? verdict_of(Fault::bad_arguments, shape.rank) : 0;
   }
   std::shared_ptr<Handle> make_handle(const Tokens&);
   Received receive(const Handle&, bool scaled) const;

@@ -44,11 +44,11 @@ void check_dispatch(const LowLatencyLimits& limits, const void* x, const int64_t
 }
 
 /// What is wrong with a call, for the other ranks.
-Text<Complaint::kRoom> words_of(const std::exception_ptr& wrong) {
-  Text<Complaint::kRoom> text;
-  if (!wrong) return text;
+Text<ErrorMessage::kRoom> text_of(const std::exception_ptr& error) {
+  Text<ErrorMessage::kRoom> text;
+  if (!error) return text;
   try {
-    std::rethrow_exception(wrong);
+    std::rethrow_exception(error);
   } catch (const std::exception& error) {
     text.add(error.what());
   }
@@ -100,13 +100,13 @@ std::shared_ptr<LowLatencyHandle> Buffer::low_latency_dispatch(const void* x, co
   check_low_latency(limits);
   auto handle = self.no_low_handle;
   auto operation = self.no_operation;
-  const auto wrong = self.wrong_with([&] {
+  const auto error = self.error_of([&] {
     check_dispatch(limits, x, topk_idx, tokens, hidden, topk, cast, out);
     auto taken = self.take_operation(stream);
     handle = self.make_low_handle(tokens, topk, hidden);
     operation = std::move(taken);
   });
-  if (wrong) tokens = 0, topk = 1, hidden = 8, cast = Cast::none;
+  if (error) tokens = 0, topk = 1, hidden = 8, cast = Cast::none;
   const LowLatencyContext context = self.context_of(*operation, *handle);
   const LowLatencySend send{context,
                             static_cast<const __nv_bfloat16*>(x),
@@ -116,12 +116,12 @@ std::shared_ptr<LowLatencyHandle> Buffer::low_latency_dispatch(const void* x, co
                             hidden,
                             Divisor(topk),
                             scaling_of(cast),
-                            wrong != nullptr,
-                            words_of(wrong)};
+                            error != nullptr,
+                            text_of(error)};
   const LowLatencyReceive receive{context,
                                   hidden,
                                   scaling_of(cast),
-                                  wrong ? nullptr : static_cast<char*>(out.x),
+                                  error ? nullptr : static_cast<char*>(out.x),
                                   static_cast<char*>(out.scales),
                                   out.recv_count,
                                   out.source_token,
@@ -129,14 +129,14 @@ std::shared_ptr<LowLatencyHandle> Buffer::low_latency_dispatch(const void* x, co
                                   out.recv_total,
                                   out.wait_ns};
   self.run_low(send, stream);
-  if (hook && !wrong)
+  if (hook && !error)
     *hook = [&self, receive, operation, memory = handle->memory](cudaStream_t on) {
       self.run_low(receive, on);
       operation->used_on(on), memory->used_on(on);  // another stream than the next operation's, perhaps
     };
   else
     self.run_low(receive, stream);
-  if (wrong) std::rethrow_exception(wrong);
+  if (error) std::rethrow_exception(error);
   return handle;
 }
 
@@ -145,7 +145,7 @@ void Buffer::low_latency_combine(const void* x, const int64_t* topk_idx, const f
   Implementation& self = *implementation_;
   check_low_latency(self.low_limits);
   auto operation = self.no_operation;
-  const auto wrong = self.wrong_with([&] {
+  const auto error = self.error_of([&] {
     if (&handle == self.no_low_handle.get())
       fail(Status::invalid_value, "handle is that of no dispatch: must be of one that has not thrown");
     check_row_pointer("x", x, (long long)self.low_limits.experts * self.low_limits.tokens);
@@ -165,12 +165,12 @@ void Buffer::low_latency_combine(const void* x, const int64_t* topk_idx, const f
                               handle.hidden,
                               Divisor(handle.topk),
                               Divisor(self.low_limits.blocks),
-                              wrong != nullptr,
-                              words_of(wrong)};
+                              error != nullptr,
+                              text_of(error)};
   const LowLatencySum sum{context,         handle.tokens, handle.topk, handle.hidden, static_cast<__nv_bfloat16*>(out),
-                          wrong != nullptr};
+                          error != nullptr};
   self.run_low(send, stream);
-  const auto fault = wrong ? wrong : self.wrong_with([&] { self.check_faults(); });  // (earlier calls')
+  const auto fault = error ? error : self.error_of([&] { self.check_faults(); });  // (earlier calls')
   if (hook && !fault)
     *hook = [&self, sum, operation, memory = handle.memory](cudaStream_t on) {
       self.run_low(sum, on);

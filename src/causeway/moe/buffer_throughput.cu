@@ -37,8 +37,8 @@ int32_t signature_of(const Tokens& in, int worst_rows) {
 }
 }  // namespace
 
-void Buffer::Implementation::throw_first(const std::exception_ptr& wrong) const {
-  if (wrong) std::rethrow_exception(wrong);
+void Buffer::Implementation::throw_first(const std::exception_ptr& error) const {
+  if (error) std::rethrow_exception(error);
   check_faults();
 }
 
@@ -60,15 +60,15 @@ std::shared_ptr<Handle> Buffer::Implementation::make_handle(const Tokens& in) {
 }
 
 Received Buffer::Implementation::receive(const Handle& handle, bool scaled) const {
-  const HopLayout at = inside->layout();
+  const HopLayout layout = inside->layout();
   Received received;
   received.tokens = handle.received;
   received.count = handle.count;
-  received.x = inside->at(at.x);
-  if (scaled) received.scales = reinterpret_cast<const float*>(inside->at(at.scales));
-  received.topk_idx = reinterpret_cast<const int64_t*>(inside->at(at.topk));
-  received.topk_weights = reinterpret_cast<const float*>(inside->at(at.weights));
-  received.origin = reinterpret_cast<const Origin*>(inside->at(at.origin));
+  received.x = inside->at(layout.x);
+  if (scaled) received.scales = reinterpret_cast<const float*>(inside->at(layout.scales));
+  received.topk_idx = reinterpret_cast<const int64_t*>(inside->at(layout.topk));
+  received.topk_weights = reinterpret_cast<const float*>(inside->at(layout.weights));
+  received.origin = reinterpret_cast<const Origin*>(inside->at(layout.origin));
   return received;
 }
 
@@ -87,15 +87,15 @@ void Buffer::Implementation::dispatch(const Tokens& in, const Handle& handle, in
   first.rows = options.recv_tokens_max;
   first.fill = true, first.report = false;  // (the second hop tells what is wrong with the first)
   rail->dispatch(first, handle.routes[0], stream);
-  const HopLayout at = rail->layout();
+  const HopLayout layout = rail->layout();
   Tokens next = in;
-  next.x = rail->at(at.x);
-  if (in.scales) next.scales = reinterpret_cast<const float*>(rail->at(at.scales));
-  next.topk_idx = reinterpret_cast<const int64_t*>(rail->at(at.topk));
-  next.topk_weights = reinterpret_cast<const float*>(rail->at(at.weights));
+  next.x = rail->at(layout.x);
+  if (in.scales) next.scales = reinterpret_cast<const float*>(rail->at(layout.scales));
+  next.topk_idx = reinterpret_cast<const int64_t*>(rail->at(layout.topk));
+  next.topk_weights = reinterpret_cast<const float*>(rail->at(layout.weights));
   next.tokens = options.recv_tokens_max;
   next.experts = in.experts / shape.nodes();
-  inside->dispatch({next, reinterpret_cast<const Origin*>(rail->at(at.origin)), signature, 0, rail->verdict(), rows,
+  inside->dispatch({next, reinterpret_cast<const Origin*>(rail->at(layout.origin)), signature, 0, rail->verdict(), rows,
                     worst_rows > 0, report},
                    handle.routes[1], stream);
   rail->spread(*inside, report, stream);
@@ -115,9 +115,9 @@ void Buffer::Implementation::throw_verdict(const Tokens& in, const Hop& hop) con
     case Fault::different:
       fail(Status::symmetry, "rank {} called dispatch with another hidden, topk, experts or element type", about);
     case Fault::too_many:
-      if (hop.counted().most > options.recv_tokens_max)
+      if (hop.counted().received_max > options.recv_tokens_max)
         fail(Status::out_of_memory, "a rank would receive {} tokens: the buffer's recv_tokens_max is {}",
-             hop.counted().most, options.recv_tokens_max);
+             hop.counted().received_max, options.recv_tokens_max);
       fail(Status::out_of_memory, "rank {} would receive more tokens than the buffer's recv_tokens_max of {}", about,
            options.recv_tokens_max);
     default:
@@ -148,14 +148,14 @@ void Buffer::dispatch_layout(const int64_t* topk_idx, int tokens, int topk, int 
 Received Buffer::dispatch(const Tokens& given, int expert_alignment, cudaStream_t stream) {
   Implementation& self = *implementation_;
   auto handle = self.no_handle;
-  const auto wrong = self.wrong_with([&] {
+  const auto error = self.error_of([&] {
     check_tokens(self.options, self.shape.ranks, given, expert_alignment);
     handle = self.make_handle(given);
   });
-  const Tokens in = wrong ? no_tokens(self.shape.ranks) : given;
-  self.dispatch(in, *handle, self.verdict(wrong), 0, stream);
+  const Tokens in = error ? no_tokens(self.shape.ranks) : given;
+  self.dispatch(in, *handle, self.verdict(error), 0, stream);
   machine_host::synchronize(stream);
-  if (wrong) std::rethrow_exception(wrong);
+  if (error) std::rethrow_exception(error);
   for (const int pe : host::known_members(self.options.team))
     if (gone_for_host(self.world, pe) >= 0) fail(Status::internal, "PE {} has ended: its tokens have not come", pe);
   if (self.rail) self.throw_verdict(in, *self.rail);
@@ -170,17 +170,17 @@ Received Buffer::dispatch(const Tokens& given, int expert_alignment, cudaStream_
 
 Received Buffer::dispatch_worst_case(const Tokens& given, cudaStream_t stream, int rows) {
   Implementation& self = *implementation_;
-  const int most = self.options.recv_tokens_max;
+  const int rows_max = self.options.recv_tokens_max;
   auto handle = self.no_handle;
-  const auto wrong = self.wrong_with([&] {
+  const auto error = self.error_of([&] {
     check_tokens(self.options, self.shape.ranks, given, 1);
-    check_range("rows", rows, 0, most, "0 for the buffer's recv_tokens_max");
+    check_range("rows", rows, 0, rows_max, "0 for the buffer's recv_tokens_max");
     handle = self.make_handle(given);
   });
-  if (wrong || rows == 0) rows = most;
-  const Tokens in = wrong ? no_tokens(self.shape.ranks) : given;
-  self.dispatch(in, *handle, self.verdict(wrong), rows, stream);
-  if (wrong) std::rethrow_exception(wrong);
+  if (error || rows == 0) rows = rows_max;
+  const Tokens in = error ? no_tokens(self.shape.ranks) : given;
+  self.dispatch(in, *handle, self.verdict(error), rows, stream);
+  if (error) std::rethrow_exception(error);
   handle->received = rows;
   Received received = self.receive(*handle, in.scales != nullptr);
   received.handle = std::move(handle);
@@ -190,28 +190,28 @@ Received Buffer::dispatch_worst_case(const Tokens& given, cudaStream_t stream, i
 Received Buffer::dispatch_again(const Handle& handle, const void* x, const float* scales, cudaStream_t stream) {
   Implementation& self = *implementation_;
   const Route& first = handle.routes[self.rail ? 0 : 1];
-  const auto wrong = self.wrong_with([&] {
+  const auto error = self.error_of([&] {
     self.check_handle(handle);
     check_hidden(self.options, first.hidden, scales != nullptr);
     check_row_pointer("x", x, first.tokens);
   });
   if (self.rail) {
-    self.rail->send_again(first, x, scales, self.verdict(wrong), nullptr, stream);
-    const HopLayout at = self.rail->layout();
-    self.inside->send_again(handle.routes[1], self.rail->at(at.x),
-                            scales ? reinterpret_cast<const float*>(self.rail->at(at.scales)) : nullptr,
-                            self.verdict(wrong), &*self.rail, stream);
+    self.rail->send_again(first, x, scales, self.verdict(error), nullptr, stream);
+    const HopLayout layout = self.rail->layout();
+    self.inside->send_again(handle.routes[1], self.rail->at(layout.x),
+                            scales ? reinterpret_cast<const float*>(self.rail->at(layout.scales)) : nullptr,
+                            self.verdict(error), &*self.rail, stream);
   } else {
-    self.inside->send_again(first, x, scales, self.verdict(wrong), nullptr, stream);
+    self.inside->send_again(first, x, scales, self.verdict(error), nullptr, stream);
   }
-  self.throw_first(wrong);
+  self.throw_first(error);
   return self.receive(handle, scales != nullptr);
 }
 
 void Buffer::combine(const Results& in, const Handle& handle, void* out, float* out_weights, cudaStream_t stream) {
   Implementation& self = *implementation_;
   const Route& first = handle.routes[self.rail ? 0 : 1];
-  const auto wrong = self.wrong_with([&] {
+  const auto error = self.error_of([&] {
     self.check_handle(handle);
     check_row_pointer("x", in.x, handle.received);
     check_row_pointer("out", out, first.tokens);
@@ -221,21 +221,21 @@ void Buffer::combine(const Results& in, const Handle& handle, void* out, float* 
       fail(Status::invalid_value, "weights is null: must be [{}, {}] where out_weights is given", handle.received,
            first.topk);
   });
-  const int32_t verdict = self.verdict(wrong);
+  const int32_t verdict = self.verdict(error);
   const void* x = in.x == combine_input() ? nullptr : in.x;
   self.inside->meet(stream);  // everyone has pulled what was handed over last
   self.inside->hand_over(handle.routes[1], x, in.weights, verdict, nullptr, stream);
   if (!self.rail) {
-    if (!wrong) self.inside->pull(first, x, out, out_weights, in.bias, stream);
+    if (!error) self.inside->pull(first, x, out, out_weights, in.bias, stream);
   } else {
     self.rail->meet(stream);
-    const HopLayout at = self.rail->layout();
-    self.inside->pull(handle.routes[1], x, self.rail->at(at.back),
-                      reinterpret_cast<float*>(self.rail->at(at.back_weights)), {nullptr, nullptr}, stream);
+    const HopLayout layout = self.rail->layout();
+    self.inside->pull(handle.routes[1], x, self.rail->at(layout.back),
+                      reinterpret_cast<float*>(self.rail->at(layout.back_weights)), {nullptr, nullptr}, stream);
     self.rail->hand_over(first, nullptr, nullptr, verdict, &*self.inside, stream);
-    if (!wrong) self.rail->pull(first, nullptr, out, out_weights, in.bias, stream);
+    if (!error) self.rail->pull(first, nullptr, out, out_weights, in.bias, stream);
   }
-  self.throw_first(wrong);
+  self.throw_first(error);
 }
 
 void* Buffer::combine_input() const { return implementation_->inside->at(implementation_->inside->layout().back); }

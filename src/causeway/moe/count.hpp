@@ -147,7 +147,7 @@ struct ExchangeKernel {
     for (int i = int(group.rank()); i < ranks * ranks; i += int(group.size()))
       machine::store_peer(context.of_rank(row + i % ranks, i / ranks), scratch.of_rank[i % ranks]);
     for (int e = int(group.rank()); e < route.experts; e += int(group.size())) {
-      machine::store_peer(context.of_rank(row + ranks + route.map.local.rest(e), route.map.rank_of(e)),
+      machine::store_peer(context.of_rank(row + ranks + route.map.local.remainder(e), route.map.rank_of(e)),
                           int32_t(scratch.of_expert[e]));
       scratch.of_expert[e] = 0;
     }
@@ -168,7 +168,7 @@ struct ExchangeKernel {
     for (int from = 1; from < ranks; ++from)
       if (fault == 0 && table[size_t(from + 1) * row - 2] != table[row - 2])
         fault = verdict_of(Fault::different, context.buffer_rank(from));
-    int32_t most = 0;
+    int32_t received_max = 0;
     for (int to = 0; to < ranks; ++to) {
       int32_t all = 0;
       for (int from = 0; from < ranks; ++from) {
@@ -177,13 +177,13 @@ struct ExchangeKernel {
         if (to == me) route.recv_prefix[from] = all;
       }
       if (fault == 0 && all > rows) fault = verdict_of(Fault::too_many, context.buffer_rank(to));
-      most = all > most ? all : most;
+      received_max = all > received_max ? all : received_max;
       if (to == me) counted->received = all;
     }
     if (fault != 0)  // then nothing is sent
       for (int from = 0; from < ranks; ++from) route.recv_prefix[from] = 0;
     *scratch.verdict = fault;
-    counted->most = most;
+    counted->received_max = received_max;
     counted->verdict = fault;
     if (fault != 0 && report) report_verdict(context, "moe dispatch_worst_case", fault);
   }

@@ -17,7 +17,7 @@ class Divisor {
   CAUSEWAY_DEVICE int quotient(int of) const {
     return by_ == 1 ? of : int(machine::multiply_high(reciprocal_, uint64_t(of)));
   }
-  CAUSEWAY_DEVICE int rest(int of) const { return of - quotient(of) * by_; }
+  CAUSEWAY_DEVICE int remainder(int of) const { return of - quotient(of) * by_; }
   CAUSEWAY_HOST_DEVICE constexpr int value() const { return by_; }
 
  private:

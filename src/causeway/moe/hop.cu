@@ -14,7 +14,7 @@ Hop::Hop(const DeviceWorld& world, FaultRecord* faults, int team, const Limits& 
          int blocks)
     : region_(hop_layout(limits).bytes, "a hop of a MoE buffer (recv_tokens_max rows of hidden_max)"),
       context_{
-          world, apart(view_of(world, team), hop_layout(limits), region_.get()), limits, region_.get(), first, stride,
+          world, with_own_channel(view_of(world, team), hop_layout(limits), region_.get()), limits, region_.get(), first, stride,
           faults},
       blocks_(blocks) {
   const size_t experts = size_t(limits.experts), ranks = size_t(limits.ranks);

@@ -70,7 +70,7 @@ inline TeamView view_of(const DeviceWorld& world, int team) {
 /// beside a dispatch on another stream, as may the other buffers of the team: in one channel two meetings at a time
 /// would take each other's epochs. (The region is zero on all ranks when it has been made, and freed when no kernel of
 /// any rank uses it any more: so epochs begin at 0, and no old one lies in a line.)
-inline TeamView apart(TeamView team, const HopLayout& layout, char* region) {
+inline TeamView with_own_channel(TeamView team, const HopLayout& layout, char* region) {
   team.inbox = reinterpret_cast<uint64_t*>(region + layout.inbox);
   team.epoch = reinterpret_cast<uint64_t*>(region + layout.epoch);
   return team;

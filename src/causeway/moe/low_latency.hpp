@@ -131,12 +131,12 @@ CAUSEWAY_DEVICE bool came(const LowLatencyContext& context, int rank) {
 
 /// The end of a block's part of a send kernel: flags to all ranks, behind everything that the block has sent. All
 /// threads call it. complain() tells all ranks what is bad: one thread calls it then.
-template <class Complain>
+template <class SendError>
 CAUSEWAY_DEVICE void finish_send(const LowLatencyContext& context, KernelGroup group, Kind kind, uint64_t n, bool bad,
-                                 const Complain& complain) {
+                                 const SendError& send_error) {
   bad = any_in_group(group, bad);
   if (bad) {
-    if (leads(group)) complain();
+    if (leads(group)) send_error();
     group.sync();
   }
   uint64_t* flag = context.flags(kind, n) + context.own_word();

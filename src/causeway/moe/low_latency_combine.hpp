@@ -24,7 +24,7 @@ struct LowLatencyReturn {
   Divisor of_token;             // topk
   Divisor blocks;               // of the grid
   bool bad;                     // the caller's arguments are: its peers get weights of zero and no rows
-  Text<Complaint::kRoom> what;  // then
+  Text<ErrorMessage::kRoom> what;  // then
 
   CAUSEWAY_DEVICE void operator()() const {
     const KernelGroup group{};
@@ -36,32 +36,32 @@ struct LowLatencyReturn {
     const bool wrong = !push_weights(group, parts, layout, n);
     for (int unit = worker(); !bad && unit < parts.units(messages); unit += workers())
       send(layout, n, parts.row(unit), parts.of(hidden / 8, unit));
-    detail::finish_send(context, group, kCombine, n, bad || wrong, [&] { complain(n); });
+    detail::finish_send(context, group, kCombine, n, bad || wrong, [&] { send_error(n); });
   }
 
  private:
-  CAUSEWAY_DEVICE_LARGE void complain(uint64_t n) const {
-    Complaint complaint{n, what};
-    if (!bad) describe_another_expert(complaint.text, topk_idx, context.sent, tokens, topk, context.limits.experts);
-    detail::tell_all(context, kCombine, complaint);
+  CAUSEWAY_DEVICE_LARGE void send_error(uint64_t n) const {
+    ErrorMessage error{n, what};
+    if (!bad) describe_another_expert(error.text, topk_idx, context.sent, tokens, topk, context.limits.experts);
+    detail::send_to_all(context, kCombine, error);
   }
 
   /// The first of the blocks of an expert's rank that handle parts of the message of a token of the caller. (A unit is
   /// a worker's, and a worker a block's, by the rest of its number.)
   CAUSEWAY_DEVICE int pusher_of(const Parts& parts, int token) const {
-    const int first = blocks.rest(parts.units(int(context.message(context.view().pe, token))));
+    const int first = blocks.remainder(parts.units(int(context.message(context.view().pe, token))));
     return first + parts.units(1) > blocks.value() ? 0 : first;
   }
   /// The tokens whose weights the caller's block pushes: `begin` and every `step`-th after it, where parts are whole
   /// messages; else (few messages) those for which pusher_of says so.
   struct Pushed {
     int begin, step;
-    bool ask;
+    bool filtered;
   };
   CAUSEWAY_DEVICE Pushed pushed_here(const Parts& parts) const {
     if (parts.units(1) > 1) return {0, 1, true};
-    const int offset = blocks.rest(int(context.message(context.view().pe, 0)));
-    return {blocks.rest(int(machine::block_in_grid()) + blocks.value() - offset), blocks.value(), false};
+    const int offset = blocks.remainder(int(context.message(context.view().pe, 0)));
+    return {blocks.remainder(int(machine::block_in_grid()) + blocks.value() - offset), blocks.value(), false};
   }
 
   /// A choice that is -1 by now counts nothing, but its expert's rank waits for a weight. False: one is another expert
@@ -75,7 +75,7 @@ struct LowLatencyReturn {
                 context.message(context.view().pe, 0) * size_t(context.limits.topk);
     if (bad) {  // whom the tokens went to is not known
       for (int t = here.begin + first * here.step; t < context.limits.tokens; t += step * here.step) {
-        if (here.ask && pusher_of(parts, t) != own_block) continue;
+        if (here.filtered && pusher_of(parts, t) != own_block) continue;
         for (int i = t * context.limits.topk; i < (t + 1) * context.limits.topk; ++i)
           for (int r = 0; r < context.limits.ranks; ++r)
             if (!context.masked(r)) machine::store_peer(context.of_rank(own + i, r), n << 32);
@@ -86,9 +86,9 @@ struct LowLatencyReturn {
     Masks masks(lanes, context);
     masks.get(lanes);
     for (int i = first;; i += step) {
-      const int t = here.begin + of_token.quotient(i) * here.step, k = of_token.rest(i);
+      const int t = here.begin + of_token.quotient(i) * here.step, k = of_token.remainder(i);
       if (t >= tokens) break;
-      if (here.ask && pusher_of(parts, t) != own_block) continue;
+      if (here.filtered && pusher_of(parts, t) != own_block) continue;
       const size_t choice = size_t(t) * size_t(topk) + size_t(k);
       const int64_t given = topk_idx[choice], sent = context.sent[choice];
       const int rank = context.map.rank_of(sent);
@@ -149,7 +149,7 @@ struct LowLatencyReturn {
       return reinterpret_cast<const char*>(x) + size_t(at) * size_t(hidden) * 2;
     };
     char* result = context.of_rank(context.set(n) + layout.results, source) +
-                   context.message(context.view().pe, context.tokens.rest(message)) * size_t(context.limits.hidden) * 2;
+                   context.message(context.view().pe, context.tokens.remainder(message)) * size_t(context.limits.hidden) * 2;
     sum_rows<InRegisters>(lanes, packs.begin, packs.end, chosen, row, weight, wait_for_weights, result);
   }
 };

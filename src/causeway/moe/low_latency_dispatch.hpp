@@ -16,7 +16,7 @@ struct LowLatencySend {
   Divisor of_token;  // topk
   Scaling scaling;
   bool bad;                     // the caller's arguments are: takes part with no token
-  Text<Complaint::kRoom> what;  // then
+  Text<ErrorMessage::kRoom> what;  // then
 
   CAUSEWAY_DEVICE void operator()() const {
     const KernelGroup group{};
@@ -36,14 +36,14 @@ struct LowLatencySend {
         cast_part(lanes, t, n, blocks);
       if (parts.part(unit) == 0) wrong = !send_header(lanes, t, n) || wrong;
     }
-    detail::finish_send(context, group, kDispatch, n, wrong, [&] { complain(n); });
+    detail::finish_send(context, group, kDispatch, n, wrong, [&] { send_error(n); });
   }
 
  private:
-  CAUSEWAY_DEVICE_LARGE void complain(uint64_t n) const {
-    Complaint complaint{n, what};
-    if (!bad) describe_no_expert(complaint.text, topk_idx, tokens, topk, context.limits.experts);
-    detail::tell_all(context, kDispatch, complaint);
+  CAUSEWAY_DEVICE_LARGE void send_error(uint64_t n) const {
+    ErrorMessage error{n, what};
+    if (!bad) describe_no_expert(error.text, topk_idx, tokens, topk, context.limits.experts);
+    detail::send_to_all(context, kDispatch, error);
   }
 
   CAUSEWAY_DEVICE Header* header_of(int t, uint64_t n) const {
@@ -55,7 +55,7 @@ struct LowLatencySend {
   /// Tells an expert's rank which of its rows each token that names it becomes: the first, the second, and so on; and
   /// how many.
   CAUSEWAY_DEVICE void assign_rows(Lanes lanes, int expert, uint64_t n) const {
-    const int rank = context.map.rank_of(expert), own = context.map.local.rest(expert), choices = tokens * topk;
+    const int rank = context.map.rank_of(expert), own = context.map.local.remainder(expert), choices = tokens * topk;
     const bool masked = context.masked(rank);
     int32_t rows = 0;
     constexpr int kAtOnce = kInFlight > 1 ? 16 : 1;
@@ -80,7 +80,7 @@ struct LowLatencySend {
   /// (A call, because few tokens name an expert and the loop around it is unrolled.)
   CAUSEWAY_DEVICE_LARGE void assign_row(int choice, uint64_t n, int rank, Header::Choice row) const {
     Header* header = header_of(of_token.quotient(choice), n);
-    machine::store_peer(context.of_rank(header->choice + of_token.rest(choice), rank), row);
+    machine::store_peer(context.of_rank(header->choice + of_token.remainder(choice), rank), row);
   }
 
   /// The rest of the headers: the operation, and the choices that are not for the rank. False: an index is no expert.
@@ -138,20 +138,20 @@ struct LowLatencySend {
                            ? *reinterpret_cast<const Eight*>(row + block_at(j) * kScaleBlock + within + p * 8)
                            : Eight{};
       const Targets targets = targets_of(lanes, t);
-      float most[kAtOnce], scale[kAtOnce];
+      float greatest[kAtOnce], scale[kAtOnce];
       uint64_t eights[kAtOnce][kPacks];
       CAUSEWAY_UNROLL
       for (int j = 0; j < kAtOnce; ++j) {
-        most[j] = 1e-4f;
+        greatest[j] = 1e-4f;
         for (int p = 0; p < kPacks; ++p)
           for (int i = 0; i < 8; ++i)
-            most[j] = machine::greater_magnitude(most[j], static_cast<float>(held[j][p].value[i]));
+            greatest[j] = machine::greater_magnitude(greatest[j], static_cast<float>(held[j][p].value[i]));
       }
-      most_of_scales(most);
+      max_of_scales(greatest);
       CAUSEWAY_UNROLL
       for (int j = 0; j < kAtOnce; ++j) {
-        scale[j] = scaling == Scaling::plain ? most[j] / kE4m3Max : power_of_two_above(most[j] / kE4m3Max);
-        const float factor = scaling == Scaling::plain ? kE4m3Max / most[j] : 1.0f / scale[j];
+        scale[j] = scaling == Scaling::plain ? greatest[j] / kE4m3Max : power_of_two_above(greatest[j] / kE4m3Max);
+        const float factor = scaling == Scaling::plain ? kE4m3Max / greatest[j] : 1.0f / scale[j];
         for (int p = 0; p < kPacks; ++p) eights[j][p] = eight_e4m3(held[j][p], factor);
       }
       targets.each([&](int r) {
@@ -186,7 +186,7 @@ struct LowLatencyReceive {
     const LowLatencyLayout& layout = context.layout;
     detail::wait_for_flags(context, group, kDispatch, n, wait_ns);
     if (machine::block_in_grid() == 0 && leads(group)) detail::report_bad(context, kDispatch, n, x == nullptr);
-    if (x) find_begins(group, layout, n);
+    if (x) find_first_rows(group, layout, n);
     const int messages = context.rows.value();
     const Parts parts(messages);
     for (int unit = worker(); x && unit < parts.units(messages); unit += workers()) receive(layout, n, parts, unit);
@@ -195,18 +195,18 @@ struct LowLatencyReceive {
 
  private:
   /// Each set has a table, because two receives may run at a time; the credits keep a third one away.
-  CAUSEWAY_DEVICE int32_t* begins(uint64_t n) const {
+  CAUSEWAY_DEVICE int32_t* first_rows(uint64_t n) const {
     const size_t block = n % 2 * machine::blocks_in_grid() + machine::block_in_grid();
-    return context.begins + block * size_t(context.limits.experts);
+    return context.first_rows + block * size_t(context.limits.experts);
   }
 
   /// Where the rows of each source begin among those of each own expert: those of the ranks before it come first. -1:
   /// nothing is taken from that source.
-  CAUSEWAY_DEVICE void find_begins(KernelGroup group, const LowLatencyLayout& layout, uint64_t n) const {
+  CAUSEWAY_DEVICE void find_first_rows(KernelGroup group, const LowLatencyLayout& layout, uint64_t n) const {
     const int ranks = context.limits.ranks;
     const auto* counts = reinterpret_cast<const int32_t*>(context.set(n) + layout.counts);
     for (int pair = int(group.rank()); pair < context.limits.experts; pair += int(group.size())) {
-      const int expert = context.ranks.quotient(pair), source = context.ranks.rest(pair);
+      const int expert = context.ranks.quotient(pair), source = context.ranks.remainder(pair);
       int32_t before = 0, own = 0;
       bool there = false;
       constexpr int kAtOnce = kInFlight > 1 ? 4 : 1;
@@ -227,7 +227,7 @@ struct LowLatencyReceive {
           own = there ? said[j] : 0;
         }
       }
-      begins(n)[pair] = there ? before : -1;
+      first_rows(n)[pair] = there ? before : -1;
       if (machine::block_in_grid() != 0) continue;
       if (layout_range) layout_range[pair] = int64_t(before) << 32 | own;
       if (source != ranks - 1) continue;
@@ -247,7 +247,7 @@ struct LowLatencyReceive {
     const auto choice = machine::load_peer(header->choice + k);
     if (said / Header::kChoices != n || k >= int(said % Header::kChoices) || choice.expert < 0) return -1;
     const int rows = context.rows.value();
-    const int32_t begin = begins(n)[choice.expert * context.limits.ranks + source], within = begin + choice.row;
+    const int32_t begin = first_rows(n)[choice.expert * context.limits.ranks + source], within = begin + choice.row;
     return begin >= 0 && within < rows ? choice.expert * rows + within : -1;
   }
 
@@ -266,11 +266,11 @@ struct LowLatencyReceive {
     // Where the row goes is looked up while it is on its way to the lanes; a lane does that for one choice (on the CPU
     // machine for one after the other).
     const float first_scale = scaling == Scaling::none ? 0.0f : scale_at(blocks.begin + own);
-    Goal mine{};
+    Destination mine{};
     uint32_t chosen = 0;
     bool looked_up = false;
-    const auto goal = [&](int k) -> Goal {
-      if (kLanesPerScale == 1) return goal_of(row_of(source, header, n, k), bytes);
+    const auto destination = [&](int k) -> Destination {
+      if (kLanesPerScale == 1) return destination_of(row_of(source, header, n, k), bytes);
       return {from_lane(lanes, mine.row, unsigned(k)), from_lane(lanes, mine.scale, unsigned(k))};
     };
     const auto look_up = [&] {
@@ -279,16 +279,16 @@ struct LowLatencyReceive {
       for (int k = own; k < topk; k += int(lanes.size())) {
         const int32_t at = row_of(source, header, n, k);
         if (part == 0) context.row_of_choice[size_t(message) * size_t(topk) + size_t(k)] = at;
-        if (part == 0 && at >= 0 && source_token) source_token[at] = context.tokens.rest(message);
+        if (part == 0 && at >= 0 && source_token) source_token[at] = context.tokens.remainder(message);
         if (at >= 0) chosen |= 1u << k;
-        if (kLanesPerScale > 1) mine = goal_of(at, bytes);
+        if (kLanesPerScale > 1) mine = destination_of(at, bytes);
       }
       chosen = any_bits(lanes, chosen);
     };
     const size_t skip = size_t(packs.begin) * 16;
     fan_out(lanes, Towards::self, from + skip, size_t(packs.end - packs.begin) * 16, [&](auto store) {
       look_up();
-      for (uint32_t left = chosen; left != 0;) store(goal(take_lowest(left)).row + skip);
+      for (uint32_t left = chosen; left != 0;) store(destination(take_lowest(left)).row + skip);
     });
     look_up();
     if (scaling == Scaling::none || chosen == 0) return;
@@ -296,19 +296,19 @@ struct LowLatencyReceive {
       const int b = base + own;
       const float scale = base == blocks.begin ? first_scale : scale_at(b);
       for (uint32_t left = chosen; left != 0;) {
-        char* column = goal(take_lowest(left)).scale;
+        char* column = destination(take_lowest(left)).scale;
         if (b < blocks.end) store_scale(column, b, scale);
       }
     }
   }
 
   /// Where a row and its scales go; the scales of a row are a column of the expert's matrix.
-  struct Goal {
+  struct Destination {
     char *row, *scale;
   };
-  CAUSEWAY_DEVICE Goal goal_of(int32_t at, size_t bytes) const {
+  CAUSEWAY_DEVICE Destination destination_of(int32_t at, size_t bytes) const {
     if (at < 0) return {nullptr, nullptr};
-    const size_t expert = size_t(context.rows.quotient(at)), row = size_t(context.rows.rest(at));
+    const size_t expert = size_t(context.rows.quotient(at)), row = size_t(context.rows.remainder(at));
     const size_t height =
         size_t(hidden / kScaleBlock) / (scaling == Scaling::exponent ? 4 : 1);  // of four-byte elements
     return {x + size_t(at) * bytes, scales + (expert * height * size_t(context.rows.value()) + row) * 4};

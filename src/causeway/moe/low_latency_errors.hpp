@@ -6,19 +6,19 @@
 namespace causeway::moe::detail {
 
 /// By one thread, before the block's flag.
-CAUSEWAY_DEVICE_OUT_OF_LINE void tell_all(const LowLatencyContext& context, Kind kind, const Complaint& complaint) {
-  Complaint* own = context.complaint(kind, complaint.operation, context.view().pe);
+CAUSEWAY_DEVICE_OUT_OF_LINE void send_to_all(const LowLatencyContext& context, Kind kind, const ErrorMessage& error) {
+  ErrorMessage* own = context.error_message(kind, error.operation, context.view().pe);
   for (int r = 0; r < context.limits.ranks; ++r)
-    if (!context.masked(r)) send(complaint, context.of_rank(own, r));
+    if (!context.masked(r)) send(error, context.of_rank(own, r));
 }
 
 /// What a rank says is wrong there; null if that is not known. (It lies before the flags of blocks that say so.)
-CAUSEWAY_DEVICE const char* complaint_of(const LowLatencyContext& context, Kind kind, uint64_t n, int rank) {
-  const Complaint* complaint = context.complaint(kind, n, rank);
+CAUSEWAY_DEVICE const char* error_text(const LowLatencyContext& context, Kind kind, uint64_t n, int rank) {
+  const ErrorMessage* error = context.error_message(kind, n, rank);
   const uint64_t* flags = context.flags(kind, n) + size_t(rank) * size_t(context.limits.blocks);
-  bool said = false;
-  for (int i = 0; i < context.limits.blocks; ++i) said = machine::load_acquire_sys(flags + i) == 2 * n + 1 || said;
-  return said && machine::load_peer(&complaint->operation) == n ? complaint->text.get() : nullptr;
+  bool reported = false;
+  for (int i = 0; i < context.limits.blocks; ++i) reported = machine::load_acquire_sys(flags + i) == 2 * n + 1 || reported;
+  return reported && machine::load_peer(&error->operation) == n ? error->text.get() : nullptr;
 }
 
 /// Leaves a record of the first rank whose arguments were bad, unless the caller's own were (`told`): it has thrown. By
@@ -26,7 +26,7 @@ CAUSEWAY_DEVICE const char* complaint_of(const LowLatencyContext& context, Kind 
 CAUSEWAY_DEVICE_OUT_OF_LINE void report_bad(const LowLatencyContext& context, Kind kind, uint64_t n, bool told) {
   for (int r = 0; !told && r < context.limits.ranks; ++r) {
     if (machine::load_relaxed_sys(context.operation.outcome + r) != kBad) continue;
-    const char* what = complaint_of(context, kind, n, r);
+    const char* what = error_text(context, kind, n, r);
     Text<int(sizeof(FaultRecord::problem))> text;
     text.fill("rank {}: ", r);
     text.add(what ? what : "bad arguments");

@@ -1,6 +1,6 @@
 // Low-latency dispatch and combine (low_latency.hpp): what lies where in a rank's memory.
 #pragma once
-#include <causeway/moe/complaint.hpp>
+#include <causeway/moe/error_message.hpp>
 #include <causeway/moe/route.hpp>
 
 namespace causeway::moe {
@@ -27,7 +27,7 @@ struct LowLatencyLayout {
   size_t combine_flags;  // by rank and its block: as above
   size_t weights;        // by source rank, token and choice: a float, and the operation in the upper half (uint64)
   size_t results;        // by rank and token: a row of bfloat16
-  size_t complaints;     // by kind and rank: what is wrong there
+  size_t error_messages;     // by kind and rank: what is wrong there
   size_t set_bytes, bytes;
 };
 
@@ -35,22 +35,22 @@ CAUSEWAY_HOST_DEVICE constexpr LowLatencyLayout low_latency_layout(const LowLate
   const size_t ranks = size_t(limits.ranks), hidden = size_t(limits.hidden), topk = size_t(limits.topk);
   const size_t messages = ranks * size_t(limits.tokens);
   const size_t flags = aligned(ranks * size_t(limits.blocks) * sizeof(uint64_t));
-  LowLatencyLayout at{};
-  at.done = 0;
-  at.sets = 4 * flags;
-  at.dispatch_flags = 0;
-  at.counts = at.dispatch_flags + flags;
-  at.headers = at.counts + aligned(size_t(limits.experts) * sizeof(int32_t));
-  at.header_bytes = rounded_up(2 * sizeof(int32_t) * (1 + topk), 16);
-  at.rows = at.headers + aligned(messages * at.header_bytes);
-  at.row_bytes = hidden * 2;
-  at.combine_flags = at.rows + aligned(messages * at.row_bytes);
-  at.weights = at.combine_flags + flags;
-  at.results = at.weights + aligned(messages * topk * sizeof(uint64_t));
-  at.complaints = at.results + aligned(messages * hidden * 2);
-  at.set_bytes = at.complaints + aligned(2 * ranks * kComplaintBytes);
-  at.bytes = at.sets + 2 * at.set_bytes;
-  return at;
+  LowLatencyLayout layout{};
+  layout.done = 0;
+  layout.sets = 4 * flags;
+  layout.dispatch_flags = 0;
+  layout.counts = layout.dispatch_flags + flags;
+  layout.headers = layout.counts + aligned(size_t(limits.experts) * sizeof(int32_t));
+  layout.header_bytes = rounded_up(2 * sizeof(int32_t) * (1 + topk), 16);
+  layout.rows = layout.headers + aligned(messages * layout.header_bytes);
+  layout.row_bytes = hidden * 2;
+  layout.combine_flags = layout.rows + aligned(messages * layout.row_bytes);
+  layout.weights = layout.combine_flags + flags;
+  layout.results = layout.weights + aligned(messages * topk * sizeof(uint64_t));
+  layout.error_messages = layout.results + aligned(messages * hidden * 2);
+  layout.set_bytes = layout.error_messages + aligned(2 * ranks * kErrorMessageBytes);
+  layout.bytes = layout.sets + 2 * layout.set_bytes;
+  return layout;
 }
 
 /// A message's header: the operation and how many choices there are, then for each choice of the token the receiver's
@@ -83,7 +83,7 @@ struct LowLatencyContext {
   Divisor tokens, ranks, rows;  // of the limits; of an expert: tokens of all ranks
   char* region;
   uint64_t* operations;  // own memory: by kind and block: how many it has sent
-  int32_t* begins;       // own memory: by set, block, own expert and source rank: its first row in a receive
+  int32_t* first_rows;       // own memory: by set, block, own expert and source rank: its first row in a receive
   uint32_t* mask;        // own memory: by rank, not zero for one that is masked
   uint64_t timeout_ns;   // after which a rank is masked; 0: never
   FaultRecord* faults;   // the buffer's own
@@ -110,9 +110,9 @@ struct LowLatencyContext {
                                        (kind == kDispatch ? layout.dispatch_flags : layout.combine_flags));
   }
   /// Of an operation: what a rank says is wrong there.
-  CAUSEWAY_DEVICE Complaint* complaint(Kind kind, uint64_t operation, int rank) const {
+  CAUSEWAY_DEVICE ErrorMessage* error_message(Kind kind, uint64_t operation, int rank) const {
     const size_t number = size_t(kind) * size_t(limits.ranks) + size_t(rank);
-    return reinterpret_cast<Complaint*>(set(operation) + layout.complaints + number * kComplaintBytes);
+    return reinterpret_cast<ErrorMessage*>(set(operation) + layout.error_messages + number * kErrorMessageBytes);
   }
   /// Where this block tells its part of a table by rank and block.
   CAUSEWAY_DEVICE size_t own_word() const {

@@ -23,13 +23,13 @@ struct SendKernel {
     const bool sends = !verdict || *verdict == 0;
     const Lanes lanes{};
     const TeamView& team = context.view();
-    const HopLayout there = hop_layout(context.limits);
+    const HopLayout layout = hop_layout(context.limits);
     if (sends)
-      for (int t = worker(); t < route.tokens; t += workers()) send(lanes, team, there, t);
+      for (int t = worker(); t < route.tokens; t += workers()) send(lanes, team, layout, t);
     if (fill == 0) return;
     const size_t topk = size_t(route.topk), end = size_t(fill) * topk;
-    auto* numbers = reinterpret_cast<int64_t*>(context.region + there.topk);
-    auto* weights = reinterpret_cast<float*>(context.region + there.weights);
+    auto* numbers = reinterpret_cast<int64_t*>(context.region + layout.topk);
+    auto* weights = reinterpret_cast<float*>(context.region + layout.weights);
     const size_t first = size_t(route.recv_prefix[team.pes - 1]) * topk;
     for (size_t i = first + size_t(worker()) * lanes.size() + lanes.rank(); i < end;
          i += size_t(workers()) * lanes.size()) {
@@ -45,24 +45,24 @@ struct SendKernel {
     return position < 0 ? -1 : route.send_offset[rank] + position;
   }
 
-  CAUSEWAY_DEVICE void send(Lanes lanes, const TeamView& team, const HopLayout& there, int t) const {
-    send_row(lanes, team, there, t);
+  CAUSEWAY_DEVICE void send(Lanes lanes, const TeamView& team, const HopLayout& layout, int t) const {
+    send_row(lanes, team, layout, t);
     const size_t scale_bytes = row_bytes / size_t(kScaleBlock) * sizeof(float);  // FP8: one byte an element
     for (int rank = 0; rank < team.pes && (scales || topk_idx); ++rank) {
       const int slot = slot_at(team.pes, t, rank);
       if (slot < 0) continue;
       char* region = context.of_rank(context.region, rank);
       if (scales)
-        copy(lanes, Towards::peer, region + there.scales + size_t(slot) * scale_bytes,
+        copy(lanes, Towards::peer, region + layout.scales + size_t(slot) * scale_bytes,
              reinterpret_cast<const char*>(scales) + size_t(t) * scale_bytes, scale_bytes);
-      if (topk_idx) send_topk(lanes, region, there, size_t(slot), t, rank, team);
+      if (topk_idx) send_topk(lanes, region, layout, size_t(slot), t, rank, team);
     }
   }
 
-  CAUSEWAY_DEVICE void send_row(Lanes lanes, const TeamView& team, const HopLayout& there, int t) const {
+  CAUSEWAY_DEVICE void send_row(Lanes lanes, const TeamView& team, const HopLayout& layout, int t) const {
     const auto row_at = [&](int rank) -> char* {
       const int slot = slot_at(team.pes, t, rank);
-      return slot < 0 ? nullptr : context.of_rank(context.region, rank) + there.x + size_t(slot) * row_bytes;
+      return slot < 0 ? nullptr : context.of_rank(context.region, rank) + layout.x + size_t(slot) * row_bytes;
     };
     char* mine = nullptr;  // where the ranks are no more than the lanes, each looks up one
     const bool looked_up = kLanesPerScale > 1 && team.pes <= int(lanes.size());
@@ -76,7 +76,7 @@ struct SendKernel {
     });
   }
 
-  CAUSEWAY_DEVICE void send_topk(Lanes lanes, char* region, const HopLayout& there, size_t slot, int t, int rank,
+  CAUSEWAY_DEVICE void send_topk(Lanes lanes, char* region, const HopLayout& layout, size_t slot, int t, int rank,
                                  const TeamView& team) const {
     const int local = route.map.local.value();
     const size_t topk = size_t(route.topk);
@@ -84,13 +84,13 @@ struct SendKernel {
       const int64_t expert = topk_idx[size_t(t) * topk + k];
       const bool here = route.map.rank_of(expert) == rank;
       const int64_t number = here ? expert - int64_t(rank) * local : -1;
-      machine::store_peer(reinterpret_cast<int64_t*>(region + there.topk) + slot * topk + k, number);
+      machine::store_peer(reinterpret_cast<int64_t*>(region + layout.topk) + slot * topk + k, number);
       const float weight = here && topk_weights ? topk_weights[size_t(t) * topk + k] : 0.0f;
-      machine::store_peer(reinterpret_cast<float*>(region + there.weights) + slot * topk + k, weight);
+      machine::store_peer(reinterpret_cast<float*>(region + layout.weights) + slot * topk + k, weight);
     }
     if (!leads(lanes)) return;
     const Origin origin = origins ? origins[t] : Origin{context.buffer_rank(team.pe), t};
-    machine::store_peer(reinterpret_cast<Origin*>(region + there.origin) + slot, origin);
+    machine::store_peer(reinterpret_cast<Origin*>(region + layout.origin) + slot, origin);
   }
 };
 
@@ -104,16 +104,16 @@ struct HandOverKernel {
   const float* weights;  // null: none
   CAUSEWAY_DEVICE void operator()() const {
     const Lanes lanes{};
-    const HopLayout here = hop_layout(context.limits);
+    const HopLayout layout = hop_layout(context.limits);
     const int me = context.view().pe, tokens = route.recv_prefix[context.view().pes - 1];
     const int own_begin = me == 0 ? 0 : route.recv_prefix[me - 1], own_end = route.recv_prefix[me];
     const size_t bytes = size_t(route.topk) * sizeof(float);
     for (int t = worker(); t < tokens; t += workers()) {
       if (x && (t < own_begin || t >= own_end))
-        copy(lanes, Towards::self, context.region + here.back + size_t(t) * row_bytes, x + size_t(t) * row_bytes,
+        copy(lanes, Towards::self, context.region + layout.back + size_t(t) * row_bytes, x + size_t(t) * row_bytes,
              row_bytes);
       if (weights)
-        copy(lanes, Towards::self, context.region + here.back_weights + size_t(t) * bytes,
+        copy(lanes, Towards::self, context.region + layout.back_weights + size_t(t) * bytes,
              weights + size_t(t) * size_t(route.topk), bytes);
     }
   }
@@ -135,21 +135,21 @@ struct PullKernel {
     const TeamView& team = context.view();
     for (int rank = 0; rank < team.pes; ++rank)
       if (context.verdicts()[rank] != 0) return;
-    const HopLayout there = hop_layout(context.limits);
+    const HopLayout layout = hop_layout(context.limits);
     for (int t = worker(); t < route.tokens; t += workers()) {
       const int32_t* position = route.position + size_t(t) * size_t(team.pes);
-      pull_row(lanes, team, there, t, position);
-      if (out_weights) pull_weights(lanes, team, there, t, position);
+      pull_row(lanes, team, layout, t, position);
+      if (out_weights) pull_weights(lanes, team, layout, t, position);
     }
   }
 
  private:
-  CAUSEWAY_DEVICE void pull_row(Lanes lanes, const TeamView& team, const HopLayout& there, int t,
+  CAUSEWAY_DEVICE void pull_row(Lanes lanes, const TeamView& team, const HopLayout& layout, int t,
                                 const int32_t* position) const {
     const int packs = route.hidden / 8;
     const size_t row_bytes = size_t(route.hidden) * 2, own = size_t(t) * row_bytes;
     const auto row_of = [&](int rank) {
-      const char* rows = x && rank == team.pe ? x : context.of_rank(context.region, rank) + there.back;
+      const char* rows = x && rank == team.pe ? x : context.of_rank(context.region, rank) + layout.back;
       return rows + size_t(route.send_offset[rank] + position[rank]) * row_bytes;
     };
     const auto bias_row = [&](int i) { return reinterpret_cast<const char*>(bias[i]) + own; };
@@ -174,7 +174,7 @@ struct PullKernel {
     }
   }
 
-  CAUSEWAY_DEVICE void pull_weights(Lanes lanes, const TeamView& team, const HopLayout& there, int t,
+  CAUSEWAY_DEVICE void pull_weights(Lanes lanes, const TeamView& team, const HopLayout& layout, int t,
                                     const int32_t* position) const {
     const size_t topk = size_t(route.topk);
     for (size_t k = lanes.rank(); k < topk; k += lanes.size()) {
@@ -182,7 +182,7 @@ struct PullKernel {
       for (int rank = 0; rank < team.pes; ++rank) {
         if (position[rank] < 0) continue;
         const size_t slot = size_t(route.send_offset[rank] + position[rank]);
-        const char* from = context.of_rank(context.region, rank) + there.back_weights;
+        const char* from = context.of_rank(context.region, rank) + layout.back_weights;
         sum += machine::load_peer(reinterpret_cast<const float*>(from) + slot * topk + k);
       }
       out_weights[size_t(t) * topk + k] = sum;

@@ -47,9 +47,9 @@ CAUSEWAY_HOST_DEVICE constexpr int rank_of(int32_t verdict) { return verdict & (
 /// buffer's next.
 CAUSEWAY_DEVICE_OUT_OF_LINE void report(const DeviceWorld& world, FaultRecord* faults, const char* operation,
                                         const char* problem, long long first = 0, long long second = 0) {
-  DeviceWorld apart = world;
-  apart.faults = faults;
-  misuse(apart, operation, "", problem, first, second);
+  DeviceWorld own = world;
+  own.faults = faults;
+  misuse(own, operation, "", problem, first, second);
 }
 
 /// Leaves a record of a verdict for the host.
@@ -82,7 +82,7 @@ struct Scratch {
 /// What the host learns of a dispatch.
 struct Counted {
   int32_t verdict;
-  int32_t received, most;  // here; the most that any rank of the hop receives
+  int32_t received, received_max;  // here; the most that any rank of the hop receives
   int32_t of_expert[1];    // by own expert
 };
 

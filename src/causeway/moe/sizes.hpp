@@ -47,20 +47,20 @@ CAUSEWAY_HOST_DEVICE constexpr size_t counts_row(const Limits& limits) {
 
 CAUSEWAY_HOST_DEVICE constexpr HopLayout hop_layout(const Limits& limits) {
   const size_t tokens = size_t(limits.recv_tokens), hidden = size_t(limits.hidden), topk = size_t(limits.topk);
-  HopLayout at{};
-  at.counts = 0;
-  at.verdicts = at.counts + aligned(size_t(limits.ranks) * counts_row(limits) * sizeof(int32_t));
-  at.inbox = at.verdicts + aligned(size_t(limits.ranks) * sizeof(int32_t));
-  at.epoch = at.inbox + size_t(limits.ranks) * kInboxLineWords * sizeof(uint64_t);
-  at.x = at.epoch + aligned(sizeof(uint64_t));
-  at.scales = at.x + aligned(tokens * hidden * 2);
-  at.topk = at.scales + aligned(tokens * (hidden / kScaleBlock) * sizeof(float));
-  at.weights = at.topk + aligned(tokens * topk * sizeof(int64_t));
-  at.origin = at.weights + aligned(tokens * topk * sizeof(float));
-  at.back = at.origin + aligned(tokens * sizeof(Origin));
-  at.back_weights = at.back + aligned(tokens * hidden * 2);
-  at.bytes = at.back_weights + aligned(tokens * topk * sizeof(float));
-  return at;
+  HopLayout layout{};
+  layout.counts = 0;
+  layout.verdicts = layout.counts + aligned(size_t(limits.ranks) * counts_row(limits) * sizeof(int32_t));
+  layout.inbox = layout.verdicts + aligned(size_t(limits.ranks) * sizeof(int32_t));
+  layout.epoch = layout.inbox + size_t(limits.ranks) * kInboxLineWords * sizeof(uint64_t);
+  layout.x = layout.epoch + aligned(sizeof(uint64_t));
+  layout.scales = layout.x + aligned(tokens * hidden * 2);
+  layout.topk = layout.scales + aligned(tokens * (hidden / kScaleBlock) * sizeof(float));
+  layout.weights = layout.topk + aligned(tokens * topk * sizeof(int64_t));
+  layout.origin = layout.weights + aligned(tokens * topk * sizeof(float));
+  layout.back = layout.origin + aligned(tokens * sizeof(Origin));
+  layout.back_weights = layout.back + aligned(tokens * hidden * 2);
+  layout.bytes = layout.back_weights + aligned(tokens * topk * sizeof(float));
+  return layout;
 }
 
 /// Some of a row of things.

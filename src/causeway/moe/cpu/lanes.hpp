@@ -21,7 +21,7 @@ CAUSEWAY_DEVICE T from_lane(Lanes, T value, unsigned) {
   return value;
 }
 template <int Count>
-CAUSEWAY_DEVICE void most_of_scales(float (&)[Count]) {}
+CAUSEWAY_DEVICE void max_of_scales(float (&)[Count]) {}
 CAUSEWAY_DEVICE bool any_in_group(KernelGroup, bool set) { return set; }
 
 }  // namespace causeway::moe

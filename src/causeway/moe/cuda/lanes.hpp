@@ -23,7 +23,7 @@ CAUSEWAY_DEVICE T from_lane(Lanes, T value, unsigned lane) {
 }
 /// Of each value the greatest of the lanes that share a scale.
 template <int Count>
-CAUSEWAY_DEVICE void most_of_scales(float (&values)[Count]) {
+CAUSEWAY_DEVICE void max_of_scales(float (&values)[Count]) {
   machine::most_of_sixteen(values);
 }
 /// Did any thread of the group set it? Syncs the group.

@@ -30,7 +30,7 @@ struct InRegisters {
   CAUSEWAY_DEVICE void load(int stage, int row, int pack, const char* from) {
     held[stage][row][pack] = machine::load_peer16<Eight>(from);
   }
-  CAUSEWAY_DEVICE void asked() const {}
+  CAUSEWAY_DEVICE void commit() const {}
   CAUSEWAY_DEVICE void wait() const {}
   CAUSEWAY_DEVICE Eight get(int stage, int row, int pack) const { return held[stage][row][pack]; }
 };
@@ -46,7 +46,7 @@ struct InShared {
   CAUSEWAY_DEVICE void load(int stage, int row, int pack, const char* from) const {
     machine::load_async16(slot(stage, row, pack), from);
   }
-  CAUSEWAY_DEVICE void asked() const { machine::end_async_group(); }
+  CAUSEWAY_DEVICE void commit() const { machine::end_async_group(); }
   CAUSEWAY_DEVICE void wait() const { machine::wait_for_async_groups<kStages - 1>(); }
   CAUSEWAY_DEVICE Eight get(int stage, int row, int pack) const { return *slot(stage, row, pack); }
 };
@@ -63,7 +63,7 @@ CAUSEWAY_DEVICE void sum_rows(Lanes lanes, int begin, int end, uint32_t terms, R
   int base = begin, summed = 0;  // packs of the next step to ask for; pairs of the step that is summed
   uint32_t left = terms;
   const int pairs = terms == 0 ? 1 : divided_up(bits_set(terms), 2), steps = pairs * divided_up(end - begin, stride);
-  const auto ask = [&](int stage) {
+  const auto issue = [&](int stage) {
     CAUSEWAY_UNROLL
     for (int i = 0; i < 2; ++i) {
       term[stage][i] = left != 0 && base < end ? take_lowest(left) : -1;
@@ -75,11 +75,11 @@ CAUSEWAY_DEVICE void sum_rows(Lanes lanes, int begin, int end, uint32_t terms, R
         if (pack < end) stages.load(stage, i, j, from + size_t(pack) * sizeof(Eight));
       }
     }
-    stages.asked();
+    stages.commit();
     if (left == 0) base += stride, left = terms;
   };
   CAUSEWAY_UNROLL
-  for (int stage = 0; stage < kStages; ++stage) ask(stage);
+  for (int stage = 0; stage < kStages; ++stage) issue(stage);
   if (!ready()) return;
   for (int step = 0; step < steps; step += kStages) {
     CAUSEWAY_UNROLL
@@ -98,7 +98,7 @@ CAUSEWAY_DEVICE void sum_rows(Lanes lanes, int begin, int end, uint32_t terms, R
         sum.next();
         summed = 0;
       }
-      ask(stage);
+      issue(stage);
     }
   }
 }

@@ -7,24 +7,24 @@
 
 namespace causeway::moe {
 
-struct Complaint {
+struct ErrorMessage {
   static constexpr int kRoom = 152;
   uint64_t operation = 0;
   Text<kRoom> text;
 };
-constexpr size_t kComplaintBytes = rounded_up(sizeof(Complaint), 16);
-static_assert(sizeof(Complaint) % sizeof(uint64_t) == 0, "it is sent by words");
+constexpr size_t kErrorMessageBytes = rounded_up(sizeof(ErrorMessage), 16);
+static_assert(sizeof(ErrorMessage) % sizeof(uint64_t) == 0, "it is sent by words");
 
 /// Stores a complaint in its slot at another rank.
-CAUSEWAY_DEVICE_OUT_OF_LINE void send(const Complaint& complaint, Complaint* there) {
-  uint64_t words[sizeof(Complaint) / sizeof(uint64_t)];
-  __builtin_memcpy(words, &complaint, sizeof complaint);
+CAUSEWAY_DEVICE_OUT_OF_LINE void send(const ErrorMessage& error, ErrorMessage* there) {
+  uint64_t words[sizeof(ErrorMessage) / sizeof(uint64_t)];
+  __builtin_memcpy(words, &error, sizeof error);
   for (size_t i = 0; i < sizeof words / sizeof *words; ++i)
     machine::store_peer(reinterpret_cast<uint64_t*>(there) + i, words[i]);
 }
 
 /// The first choice of a dispatch that is no expert, in words.
-CAUSEWAY_DEVICE_OUT_OF_LINE void describe_no_expert(Text<Complaint::kRoom>& text, const int64_t* topk_idx, int tokens,
+CAUSEWAY_DEVICE_OUT_OF_LINE void describe_no_expert(Text<ErrorMessage::kRoom>& text, const int64_t* topk_idx, int tokens,
                                                     int topk, int experts) {
   for (int i = 0; i < tokens * topk; ++i)
     if (topk_idx[i] < -1 || topk_idx[i] >= experts)
@@ -33,7 +33,7 @@ CAUSEWAY_DEVICE_OUT_OF_LINE void describe_no_expert(Text<Complaint::kRoom>& text
 }
 
 /// The first choice of a combine that is another than its dispatch's, in words. sent: -1 for what was no expert.
-CAUSEWAY_DEVICE_OUT_OF_LINE void describe_another_expert(Text<Complaint::kRoom>& text, const int64_t* topk_idx,
+CAUSEWAY_DEVICE_OUT_OF_LINE void describe_another_expert(Text<ErrorMessage::kRoom>& text, const int64_t* topk_idx,
                                                          const int64_t* sent, int tokens, int topk, int experts) {
   for (int i = 0; i < tokens * topk; ++i) {
     const bool none = topk_idx[i] < 0 || topk_idx[i] >= experts;
