@@ -1,4 +1,4 @@
-// How a buffer is made, and its end.
+// Construction and destruction of a buffer.
 #include <causeway/api/types.h>
 #include <causeway/base/digest.hpp>
 #include <causeway/base/numbers.hpp>
@@ -42,11 +42,11 @@ void check_options(const BufferOptions& options, int ranks) {
          options.low_latency_timeout_s);
 }
 
-constexpr int kLowLatencyBlocksMax = 128;  // that are chosen
+constexpr int kLowLatencyBlocksMax = 128;  // where the number is not given
 
 /// The caller's GPU.
 struct Gpu {
-  uint64_t name;  // a digest of what it is called, on whatever host
+  uint64_t name;  // a digest of its UUID
   int32_t processors;
   int32_t room;  // blocks of any low-latency kernel that it holds at a time
 };
@@ -59,7 +59,7 @@ Gpu own_gpu() {
   return {name, properties.multiProcessorCount, low_latency_blocks_at_a_time()};
 }
 
-/// Ranks that share the caller's GPU, as far as the number of GPUs tells.
+/// Ranks that share the caller's GPU, estimated from the number of GPUs.
 int ranks_to_a_gpu() {
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)
@@ -67,8 +67,8 @@ int ranks_to_a_gpu() {
   return divided_up(HostView::team(kName, NVSHMEMX_TEAM_NODE).pes, devices);
 }
 
-/// Ranks of a node where all PEs of a job that has been joined are the ranks; else all are one node, as far as is
-/// known. (The same on all ranks, as agree() finds it.)
+/// Ranks of a node, if the job has been joined and its PEs are the ranks. Else all ranks count as one node. (The same
+/// on all ranks, and the same as in agree().)
 int node_ranks_of_job(int ranks) {
   const int here = host::all_pes() == ranks ? host::even_node_pes() : 0;
   return here > 0 ? here : ranks;
@@ -86,14 +86,14 @@ Limits limits_of(const BufferOptions& options, int ranks, int experts) {
   return {ranks, options.hidden_max, options.topk_max, experts, options.recv_tokens_max};
 }
 
-/// What ranks tell each other before memory is made.
+/// What ranks exchange before memory is allocated.
 struct Agreement {
   uint64_t options;  // digest of what must be the same
   Gpu gpu;
   int32_t node_ranks;  // of the caller's node
   int32_t position;    // in it
-  int32_t blocks;      // that it wants for the low-latency mode, 0 for what fits
-  int32_t share;       // ranks to a GPU there
+  int32_t blocks;      // requested for the low-latency mode, 0: as many as fit
+  int32_t share;       // ranks that share its GPU
 };
 
 uint64_t digest_of(const BufferOptions& options, int ranks) {
@@ -105,15 +105,15 @@ uint64_t digest_of(const BufferOptions& options, int ranks) {
   return all;
 }
 
-/// Low-latency blocks that all ranks have: as many as the rank with the fewest. What is not given is one for each
-/// multiprocessor, beside those of the ranks that share the GPU. Those of all that share it fit on it at a time, with
+/// The number of low-latency blocks, the same on all ranks: that of the rank with the fewest. Where none is given, the
+/// ranks that share a GPU divide its multiprocessors. The blocks of all ranks that share a GPU fit on it at a time, and
 /// one more.
 void agree_on_blocks(const std::vector<Agreement>& all, bool whole, BufferOptions& options) {
   int fewest = 1024;  // (what check_options allows)
   for (const Agreement& one : all) {
     int sharing = 0;
     for (const Agreement& other : all) sharing += other.gpu.name == one.gpu.name;
-    if (!whole) sharing = std::max(sharing, int(one.share));  // there are ranks that are not seen here
+    if (!whole) sharing = std::max(sharing, int(one.share));  // other ranks may share the GPU
     const int room = std::max(1, (one.gpu.room - 1) / sharing);
     const int fit = std::min(kLowLatencyBlocksMax, std::max(1, one.gpu.processors / sharing - 2));
     fewest = std::min({fewest, room, one.blocks > 0 ? int(one.blocks) : fit});
@@ -150,7 +150,7 @@ void agree(const DeviceWorld& world, BufferOptions& options, Shape& shape, Gpu g
   agree_on_blocks(got, whole, options);
 }
 
-/// Every rank makes the buffer, so a number of ranks that has no experts is an error before anything is made.
+/// The shape of a buffer. Bad options are an error on all ranks, before anything is allocated.
 Shape shape_of(const DeviceWorld& world, BufferOptions& options, HostMemory<FaultRecord>& faults, Pool& pool,
                std::shared_ptr<Pool::Piece>& claims) {
   Shape shape;
@@ -241,7 +241,7 @@ void Buffer::Implementation::make_low_latency() {
 
 Buffer::~Buffer() = default;
 
-// Freeing symmetric memory is collective and waits for the device; teams go when no hop uses them any more.
+// Freeing symmetric memory is collective and waits for the device. Teams are destroyed when no hop uses them any more.
 Buffer::Implementation::~Implementation() {
   low_region.reset();
   inside.reset();

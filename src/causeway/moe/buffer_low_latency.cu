@@ -43,7 +43,7 @@ void check_dispatch(const LowLatencyLimits& limits, const void* x, const int64_t
     fail(Status::invalid_value, "out.recv_count is null: must be [{}]", limits.experts / limits.ranks);
 }
 
-/// What is wrong with a call, for the other ranks.
+/// The text of a call's error, for the other ranks.
 Text<ErrorMessage::kRoom> text_of(const std::exception_ptr& error) {
   Text<ErrorMessage::kRoom> text;
   if (!error) return text;
@@ -63,7 +63,7 @@ int low_latency_blocks_at_a_time() {
        machine::blocks_at_a_time<LowLatencyReturn>(kThreads), machine::blocks_at_a_time<LowLatencySum>(kThreads)});
 }
 
-// (A graph's operation may run between another's send and its receive, so its memory is nobody else's.)
+// (A graph's operation may run between the send and the receive of another one, so its memory is never reused.)
 std::shared_ptr<Pool::Piece> Buffer::Implementation::take_operation(cudaStream_t stream) {
   auto piece = pool.take(sizeof(uint64_t) + size_t(shape.ranks) * sizeof(uint32_t));
   cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
@@ -132,7 +132,7 @@ std::shared_ptr<LowLatencyHandle> Buffer::low_latency_dispatch(const void* x, co
   if (hook && !error)
     *hook = [&self, receive, operation, memory = handle->memory](cudaStream_t on) {
       self.run_low(receive, on);
-      operation->used_on(on), memory->used_on(on);  // another stream than the next operation's, perhaps
+      operation->used_on(on), memory->used_on(on);  // the next operation may be on another stream
     };
   else
     self.run_low(receive, stream);
@@ -170,7 +170,7 @@ void Buffer::low_latency_combine(const void* x, const int64_t* topk_idx, const f
   const LowLatencySum sum{context,         handle.tokens, handle.topk, handle.hidden, static_cast<__nv_bfloat16*>(out),
                           error != nullptr};
   self.run_low(send, stream);
-  const auto fault = error ? error : self.error_of([&] { self.check_faults(); });  // (earlier calls')
+  const auto fault = error ? error : self.error_of([&] { self.check_faults(); });  // else of earlier calls
   if (hook && !fault)
     *hook = [&self, sum, operation, memory = handle.memory](cudaStream_t on) {
       self.run_low(sum, on);

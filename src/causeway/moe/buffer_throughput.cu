@@ -72,11 +72,11 @@ Received Buffer::Implementation::receive(const Handle& handle, bool scaled) cons
   return received;
 }
 
-// Of the first hop the host does not wait for the counts: the second treats all rows that there can be, those past the
-// ones that came being for no expert.
+// The host does not wait for the counts of the first hop. The second handles as many rows as the buffer holds, and
+// those past the ones that came are for no expert.
 void Buffer::Implementation::dispatch(const Tokens& in, const Handle& handle, int32_t verdict, int worst_rows,
                                       cudaStream_t stream) {
-  const bool report = worst_rows > 0 && verdict == 0;  // (who is wrong is told at once)
+  const bool report = worst_rows > 0 && verdict == 0;  // a rank with an error throws it in this call
   const int rows = worst_rows > 0 ? worst_rows : options.recv_tokens_max;
   const int32_t signature = signature_of(in, worst_rows);
   HopInput first{in, nullptr, signature, verdict, nullptr, rows, worst_rows > 0, report};
@@ -85,7 +85,7 @@ void Buffer::Implementation::dispatch(const Tokens& in, const Handle& handle, in
     return;
   }
   first.rows = options.recv_tokens_max;
-  first.fill = true, first.report = false;  // (the second hop tells what is wrong with the first)
+  first.fill = true, first.report = false;  // the second hop reports the faults of the first
   rail->dispatch(first, handle.routes[0], stream);
   const HopLayout layout = rail->layout();
   Tokens next = in;
@@ -223,7 +223,7 @@ void Buffer::combine(const Results& in, const Handle& handle, void* out, float* 
   });
   const int32_t verdict = self.verdict(error);
   const void* x = in.x == combine_input() ? nullptr : in.x;
-  self.inside->meet(stream);  // everyone has pulled what was handed over last
+  self.inside->meet(stream);  // all have pulled what was handed over last
   self.inside->hand_over(handle.routes[1], x, in.weights, verdict, nullptr, stream);
   if (!self.rail) {
     if (!error) self.inside->pull(first, x, out, out_weights, in.bias, stream);

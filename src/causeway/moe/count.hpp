@@ -1,12 +1,12 @@
-// High-throughput dispatch, first half: how many tokens go where, and the number of each among them. All ranks learn of
-// all counts, so that every token is then written straight to its final context.
+// High-throughput dispatch, first half: how many tokens go to each rank, and the position of each among them. All ranks
+// get all counts. So every token can then be written directly to its final row.
 #pragma once
 #include <causeway/moe/route.hpp>
 
 namespace causeway::moe {
 
-/// Tokens per rank, per node, per expert, and who gets which; any of the results may be null, those that are not are
-/// zero.
+/// Tokens per rank, per node and per expert, and which rank gets which token. Any of the results may be null. The
+/// counts must be zero before.
 struct LayoutKernel {
   const int64_t* topk_idx;
   int tokens, topk, experts, ranks, nodes;
@@ -39,7 +39,7 @@ struct LayoutKernel {
   }
 };
 
-/// Zeros, where there is memory for them. By one group.
+/// Clears the arrays that are not null. Runs as one group.
 struct ClearKernel {
   int32_t* at[3];
   int counts[3];
@@ -50,14 +50,14 @@ struct ClearKernel {
   }
 };
 
-/// A dispatch's own tokens, counted by workers, each a run of tokens.
+/// Counts a dispatch's own tokens: each worker counts a run of them.
 struct PrepareKernel {
   Limits limits;
   int ranks;
   const int64_t* topk_idx;
   Route route;
   Scratch scratch;
-  const int32_t* before;  // verdict of the hop before this one, or null; if it is bad there are no tokens
+  const int32_t* before;  // verdict of the hop before this one, or null; if it is bad, no token is counted
 
   CAUSEWAY_DEVICE void operator()() const {
     const Lanes lanes{};
@@ -84,13 +84,13 @@ struct PrepareKernel {
   }
 };
 
-/// The exchange of counts. By one group.
+/// The exchange of counts. Runs as one group.
 struct ExchangeKernel {
   HopContext context;
   Route route;
   Scratch scratch;
   int workers;            // that have counted
-  int32_t signature;      // of what all ranks must agree about
+  int32_t signature;      // digest of what must be the same on all ranks
   int32_t verdict;        // what is wrong with the caller's arguments
   const int32_t* before;  // verdict of the hop before, or null
   int rows;               // that a rank may receive
@@ -101,8 +101,8 @@ struct ExchangeKernel {
     const KernelGroup group{};
     const TeamView& team = context.view();
     sum_up(team.pes);
-    // Everyone's last counts are consumed: a dispatch ends with a meeting. What they received last is, once they have
-    // met below.
+    // All ranks have read the last dispatch's counts, because it ended with a meeting. After the meeting below they
+    // have also finished with the rows that they received in it.
     auto* table = reinterpret_cast<int32_t*>(context.region + hop_layout(context.limits).counts);
     send(group, team, table + size_t(team.pe) * counts_row(context.limits));
     sync(context.world, "moe dispatch", group, team);
@@ -119,7 +119,7 @@ struct ExchangeKernel {
   }
 
  private:
-  /// of_worker becomes the sums over the workers before; of_rank those over all.
+  /// Turns of_worker into the sums over the preceding workers, and sets of_rank to the sums over all.
   CAUSEWAY_DEVICE void sum_up(int ranks) const {
     const Lanes lanes{};
     const int first = int(machine::thread_in_block() / lanes.size());
@@ -189,7 +189,7 @@ struct ExchangeKernel {
   }
 };
 
-/// The number of each token among those of the caller that go to a rank.
+/// The position of each token among those of the caller that go to a rank.
 struct PositionKernel {
   PrepareKernel prepared;
   CAUSEWAY_DEVICE void operator()() const {

@@ -1,5 +1,5 @@
-// What a rank with bad arguments tells the others, in low-latency mode: a text, before the flag that says so. Whatever
-// of its blocks find the mistake write the same one, so it has one slot for each rank, and none is torn.
+// The error message that a rank with bad arguments sends to the others in low-latency mode, before its flag. Every
+// block that finds the error writes the same text. So each rank needs only one slot, and no text is torn.
 #pragma once
 #include <causeway/base/numbers.hpp>
 #include <causeway/machine/text.hpp>
@@ -15,7 +15,7 @@ struct ErrorMessage {
 constexpr size_t kErrorMessageBytes = rounded_up(sizeof(ErrorMessage), 16);
 static_assert(sizeof(ErrorMessage) % sizeof(uint64_t) == 0, "it is sent by words");
 
-/// Stores a complaint in its slot at another rank.
+/// Stores an error message in its slot at another rank.
 CAUSEWAY_DEVICE_OUT_OF_LINE void send(const ErrorMessage& error, ErrorMessage* there) {
   uint64_t words[sizeof(ErrorMessage) / sizeof(uint64_t)];
   __builtin_memcpy(words, &error, sizeof error);
@@ -23,16 +23,16 @@ CAUSEWAY_DEVICE_OUT_OF_LINE void send(const ErrorMessage& error, ErrorMessage* t
     machine::store_peer(reinterpret_cast<uint64_t*>(there) + i, words[i]);
 }
 
-/// The first choice of a dispatch that is no expert, in words.
-CAUSEWAY_DEVICE_OUT_OF_LINE void describe_no_expert(Text<ErrorMessage::kRoom>& text, const int64_t* topk_idx, int tokens,
-                                                    int topk, int experts) {
+/// Describes the first choice of a dispatch that is no expert.
+CAUSEWAY_DEVICE_OUT_OF_LINE void describe_no_expert(Text<ErrorMessage::kRoom>& text, const int64_t* topk_idx,
+                                                    int tokens, int topk, int experts) {
   for (int i = 0; i < tokens * topk; ++i)
     if (topk_idx[i] < -1 || topk_idx[i] >= experts)
       return text.fill("topk_idx[{}, {}] is {}: must be -1 (none) or 0 to {}", i / topk, i % topk, topk_idx[i],
                        experts - 1);
 }
 
-/// The first choice of a combine that is another than its dispatch's, in words. sent: -1 for what was no expert.
+/// Describes the first choice of a combine that differs from its dispatch's. sent: -1 for what was no expert.
 CAUSEWAY_DEVICE_OUT_OF_LINE void describe_another_expert(Text<ErrorMessage::kRoom>& text, const int64_t* topk_idx,
                                                          const int64_t* sent, int tokens, int topk, int experts) {
   for (int i = 0; i < tokens * topk; ++i) {

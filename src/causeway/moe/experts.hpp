@@ -6,14 +6,14 @@
 
 namespace causeway::moe {
 
-/// A divisor that is known long before: device code then multiplies, a division being some hundred instructions.
+/// A divisor that is known in advance. Device code multiplies, since a division is some hundred instructions.
 /// (Lemire, Kaser, Kurz: Faster remainder by direct computation, 2019.)
 class Divisor {
  public:
   constexpr Divisor() = default;
   CAUSEWAY_HOST_DEVICE constexpr explicit Divisor(int by)
       : by_(by), reciprocal_(by > 1 ? ~uint64_t(0) / uint64_t(by) + 1 : 0) {}
-  /// Of a number that is not negative.
+  /// `of` must not be negative.
   CAUSEWAY_DEVICE int quotient(int of) const {
     return by_ == 1 ? of : int(machine::multiply_high(reciprocal_, uint64_t(of)));
   }
@@ -25,13 +25,13 @@ class Divisor {
   uint64_t reciprocal_ = 0;
 };
 
-/// Which rank (or node) holds an expert: they are dealt in equal runs.
+/// Which rank (or node) holds an expert: each holds a run of the same length.
 struct ExpertMap {
   int experts = 1;
   Divisor local;  // experts of a rank
   constexpr ExpertMap() = default;
   CAUSEWAY_HOST_DEVICE constexpr ExpertMap(int of, int ranks) : experts(of), local(of / ranks) {}
-  /// -1 for an expert that there is not.
+  /// -1 for an expert that does not exist.
   CAUSEWAY_DEVICE int rank_of(int64_t expert) const {
     return expert >= 0 && expert < experts ? local.quotient(int(expert)) : -1;
   }

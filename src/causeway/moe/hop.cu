@@ -13,9 +13,10 @@ void run(const Kernel& kernel, int blocks, cudaStream_t stream) {
 Hop::Hop(const DeviceWorld& world, FaultRecord* faults, int team, const Limits& limits, int first, int stride,
          int blocks)
     : region_(hop_layout(limits).bytes, "a hop of a MoE buffer (recv_tokens_max rows of hidden_max)"),
-      context_{
-          world, with_own_channel(view_of(world, team), hop_layout(limits), region_.get()), limits, region_.get(), first, stride,
-          faults},
+      context_{world,  with_own_channel(view_of(world, team), hop_layout(limits), region_.get()),
+               limits, region_.get(),
+               first,  stride,
+               faults},
       blocks_(blocks) {
   const size_t experts = size_t(limits.experts), ranks = size_t(limits.ranks);
   const size_t words = size_t(workers_of(blocks)) * ranks + ranks + experts + 2;
@@ -55,7 +56,7 @@ void Hop::spread(const Hop& inside, bool report, cudaStream_t stream) {
 
 void Hop::send_again(const Route& route, const void* x, const float* scales, int32_t verdict, const Hop* earlier,
                      cudaStream_t stream) {
-  meet(stream);  // everyone is through with what it received last
+  meet(stream);  // all have finished with what they received last
   const size_t row = size_t(route.hidden) * (scales ? 1 : 2);
   if (verdict == 0)
     run(SendKernel{context_, route, static_cast<const char*>(x), row, scales, nullptr, nullptr, nullptr, nullptr, 0},

@@ -1,8 +1,8 @@
 // One hop of the high-throughput mode, from the host: which kernels run, in which order, on which memory.
 //
-// A dispatch: prepare (count), exchange (all counts to all), position, send, meet; with two hops the verdict of the
-// second is then spread over the first. A combine: meet (all are through with the last one), hand over, conclude (meet,
-// and learn what is wrong with the others), pull. All meetings are in a channel of the hop's own.
+// A dispatch: prepare (count), exchange (all counts to all), position, send, meet. With two hops the verdict of the
+// second is then spread over the first. A combine: meet (all have finished with the last one), hand over, conclude
+// (meet, and learn of the others' faults), pull. All meetings are in a channel of the hop's own.
 #pragma once
 #include <causeway/api/edge.hpp>
 #include <causeway/machine/launch.hpp>
@@ -42,7 +42,7 @@ class SymmetricMemory {
   char* bytes_;
 };
 
-/// Memory of the host that kernels write to: to be freed when they are through.
+/// Host memory that kernels write to. It is freed when they have ended.
 template <class T>
 class HostMemory {
  public:
@@ -59,17 +59,17 @@ class HostMemory {
   T* at_ = nullptr;
 };
 
-/// What the caller's kernels know of a team.
+/// A team as the caller's kernels see it.
 inline TeamView view_of(const DeviceWorld& world, int team) {
   TeamView view;
   machine_host::copy(&view, world.teams + team, sizeof view);
   return view;
 }
 
-/// A team that meets in a hop's own region. Its device channel is that of the program's collectives, which may run
-/// beside a dispatch on another stream, as may the other buffers of the team: in one channel two meetings at a time
-/// would take each other's epochs. (The region is zero on all ranks when it has been made, and freed when no kernel of
-/// any rank uses it any more: so epochs begin at 0, and no old one lies in a line.)
+/// The team with a channel in the hop's own region. The team's device channel serves the program's collectives, which
+/// may run beside a dispatch on another stream. So may the other buffers of the team. In one channel two meetings at a
+/// time would take each other's epochs. (The region is zero on all ranks when it has been made. It is freed when no
+/// kernel of any rank uses it any more. So epochs begin at 0, and no line holds an old one.)
 inline TeamView with_own_channel(TeamView team, const HopLayout& layout, char* region) {
   team.inbox = reinterpret_cast<uint64_t*>(region + layout.inbox);
   team.epoch = reinterpret_cast<uint64_t*>(region + layout.epoch);
@@ -101,21 +101,22 @@ class Hop {
   [[nodiscard]] char* at(size_t offset) const { return context_.region + offset; }
   [[nodiscard]] HopLayout layout() const { return hop_layout(context_.limits); }
 
-  /// Words of device memory that a route of so many tokens takes.
+  /// Words of device memory that a route of `tokens` tokens takes.
   [[nodiscard]] size_t route_words(int tokens) const { return (size_t(tokens) + 2) * size_t(context_.limits.ranks); }
   [[nodiscard]] Route make_route(const Tokens& in, int32_t* words) const;
 
   /// Counts, tells all ranks and sends. Until the end of the queued work nothing of the input may change.
   void dispatch(const HopInput& in, const Route& route, cudaStream_t stream);
 
-  /// After the dispatch of the hop inside the node: its ranks of other nodes are told what is wrong with it.
+  /// After the dispatch of the hop inside the node: informs the ranks of other nodes of its faults.
   void spread(const Hop& inside, bool report, cudaStream_t stream);
 
-  /// x and scales along a route; `earlier`: the hop before, whose verdicts go on.
+  /// Sends x and scales along a route. `earlier`: the hop before, whose verdicts are passed on.
   void send_again(const Route& route, const void* x, const float* scales, int32_t verdict, const Hop* earlier,
                   cudaStream_t stream);
 
-  /// What combine gives to this rank's peers; then pull() may follow. x null: it lies in the region already.
+  /// Provides this rank's rows of a combine to its peers. Then pull() may follow. x null: they are in the region
+  /// already.
   void hand_over(const Route& route, const void* x, const float* weights, int32_t verdict, const Hop* earlier,
                  cudaStream_t stream);
   /// x as in hand_over().
@@ -126,8 +127,8 @@ class Hop {
  private:
   void conclude(int32_t verdict, const Hop* earlier, bool again, cudaStream_t stream);
 
-  // Kernels write to all of it until the region goes, which waits for the device: so what is not of the pool comes
-  // before it.
+  // Kernels write to all of these until the region is freed, which waits for the device. So what is not of the pool is
+  // declared before it.
   Pool pool_;
   HostMemory<Counted> counted_;
   SymmetricMemory region_;

@@ -13,19 +13,19 @@ namespace causeway::moe {
 /// The caller's worker, and how many the grid has. Blocks are whole workers.
 CAUSEWAY_DEVICE int workers_in_block() { return int(machine::threads_in_block() / Lanes{}.size()); }
 CAUSEWAY_DEVICE int worker() {
-  // Neighbours in number are in different blocks: little work is spread over many multiprocessors.
+  // Consecutive workers are in different blocks, so that little work is spread over many multiprocessors.
   const int in_block = int(machine::thread_in_block() / Lanes{}.size());
   return in_block * int(machine::blocks_in_grid()) + int(machine::block_in_grid());
 }
 CAUSEWAY_DEVICE int workers() { return workers_in_block() * int(machine::blocks_in_grid()); }
 
-/// Those of lower lanes.
+/// The bits of lower lanes.
 CAUSEWAY_DEVICE uint32_t bits_below(Lanes lanes) { return (1u << lanes.rank()) - 1; }
 
-/// The work on some rows, each dealt in a number of parts (a power of two), so that the grid has enough to do.
+/// The work on some rows. Each is split into a number of parts (a power of two), so that the grid has enough to do.
 struct Parts {
   int shift = 0;
-  /// The grid, but for `busy` workers.
+  /// For the grid without `busy` workers.
   CAUSEWAY_DEVICE explicit Parts(int rows, int busy = 0) {
     while (kLanesPerScale > 1 && shift < 3 && rows << (shift + 1) <= workers() - busy) ++shift;
   }
@@ -38,7 +38,7 @@ struct Parts {
   }
 };
 
-/// The next of a set of numbers, and the set without it.
+/// Takes the lowest number out of a set.
 CAUSEWAY_DEVICE int take_lowest(uint32_t& bits) {
   const int lowest = lowest_bit(bits);
   bits &= bits - 1;

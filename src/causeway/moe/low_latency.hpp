@@ -1,22 +1,23 @@
-// Low-latency dispatch and combine: memory and flags. Every token goes once straight to each rank that holds one of its
-// experts, into a slot that no other token has, with a header that says for which experts; the receiver fans it out.
-// Results are summed where the experts are, so that one row comes back from each rank. No meeting of ranks and no host
-// wait: an operation is a send kernel and a receive kernel, and in between no block is held. Each block of a kernel
-// counts its operations and raises a flag of its own at every rank, behind what it has sent: no block waits for the
-// others of its grid. All ranks have as many blocks, so a receiver knows for how many flags to wait.
+// Low-latency dispatch and combine: flags, credits and masks.
 //
-// Why memory can be used again. Operations of a kind are numbered from 1, and operation n uses set n % 2. Everything
-// that arrives carries n (headers, weights, flags), so nothing is ever cleared. A block of a receive that is through
-// with set n tells all peers (`done`), and send n + 2 waits for all blocks to have: it is the credit without which a
-// slow receiver's rows would be overwritten. The numbers live in device memory, so a captured graph can be replayed.
+// A token is sent once to each rank that holds one of its experts, into a slot that only this token uses. Its header
+// says for which experts it is, and the receiver copies it to each of them (fan-out). Results are summed where the
+// experts are, so one row comes back from each rank. There is no barrier and no host wait. An operation is a send
+// kernel and a receive kernel, and between them no block is resident. Each block counts its own operations. It sets its
+// own flag at every rank after what it has sent, so no block waits for the others of its grid. All ranks have the same
+// number of blocks, so a receiver knows how many flags to wait for.
 //
-// What is waited for, and why it comes. The receive of operation n waits for the sends of n; the send of n for the
-// receives of n - 2 (credits); and what decides about a rank that is masked, for flags that another block has seen
-// already. All these are kernels that their ranks have queued before, so a wait ends whatever number of blocks of a
-// grid runs at a time, if what holds a GPU for ever is no later kernel. Within one kernel only a combine's return waits
-// for other ranks, in the order of blocks (low_latency_combine.hpp). Where ranks share a GPU, a waiting grid of one
-// must leave room for those of all others: so no rank has more blocks than its share of what the GPU holds at a time
-// (agree_on_blocks).
+// Why memory can be reused. Operations of a kind are numbered from 1, and operation n uses set n % 2. Everything that
+// arrives carries n (headers, weights, flags), so nothing is ever cleared. A receive's block that has finished with set
+// n says so to all peers (`done`): this is its credit. Send n + 2 waits for the credits of all blocks. Without them it
+// would overwrite the rows of a slow receiver. The numbers are in device memory, so a captured graph can be replayed.
+//
+// Why every wait ends. The receive of operation n waits for the sends of n. The send of n waits for the receives of
+// n - 2 (credits). decide_about() waits for flags that another block has already seen. All of these are kernels that
+// their ranks have queued before. So a wait ends however many blocks of a grid run at a time, unless a later kernel
+// occupies a GPU for ever. Within one kernel only a combine's return waits for other ranks, in the order of blocks
+// (low_latency_combine.hpp). Where ranks share a GPU, a waiting grid must leave room for those of the other ranks. So
+// no rank has more blocks than its share of what the GPU holds at a time (agree_on_blocks).
 #pragma once
 #include <causeway/moe/low_latency_layout.hpp>
 #include <causeway/view/spin.hpp>
@@ -25,16 +26,16 @@ namespace causeway::moe {
 
 namespace detail {
 
-/// Waits until ready(), or until the rank is masked: then false. A rank that lets wait longer than the buffer allows
-/// is.
+/// Waits until ready(), or until the rank is masked: then false. A rank is masked when it makes the caller wait longer
+/// than the buffer allows.
 template <class Ready>
 CAUSEWAY_DEVICE bool wait_for_rank(const LowLatencyContext& context, const char* name, int rank, const void* address,
                                    uint64_t expected, Ready ready) {
   uint64_t first = 0;
-  const bool masked = context.masked(rank), at_once = ready(first, true);  // (two loads, one trip)
+  const bool masked = context.masked(rank), at_once = ready(first, true);  // two loads in flight together
   if (masked || at_once) return !masked;
   const int peer = world_pe(context.view(), rank);
-  const bool masks = context.timeout_ns != 0;  // then a rank that has gone is masked as one that is late
+  const bool masks = context.timeout_ns != 0;  // then a rank that has ended is masked like one that is late
   const auto describe = [&] { return WaitInfo{name, peer, address, expected, ">=", masks}; };
   WaitWatch watch;
   unsigned polls = 0;
@@ -47,14 +48,14 @@ CAUSEWAY_DEVICE bool wait_for_rank(const LowLatencyContext& context, const char*
     if (!masks) return false;
     const WaitLoss loss = gone(context.world, peer) != 0 ? WaitLoss::peer : WaitLoss::none;
     if (watch.look(machine::now_ns(), loss, {0, context.timeout_ns, 0}) != WaitStep::give_up) return false;
-    there = ready(seen, true);  // what it sent before it went
+    there = ready(seen, true);  // it may have sent it before it ended
     if (!there) machine::store_relaxed_sys(context.mask + rank, 1u);
     return true;
   });
   return there;
 }
 
-/// Waits until every peer is through with what was sent to it in operation n - 2. All threads of the block call it.
+/// Waits until every peer has finished with what it received in operation n - 2. All threads of the block call it.
 CAUSEWAY_DEVICE void wait_for_credits(const LowLatencyContext& context, KernelGroup group, Kind kind, uint64_t n) {
   const int words = context.limits.ranks * context.limits.blocks;
   for (int i = int(group.rank()); n > 2 && i < words; i += int(group.size())) {
@@ -67,7 +68,7 @@ CAUSEWAY_DEVICE void wait_for_credits(const LowLatencyContext& context, KernelGr
   group.sync();
 }
 
-/// Waits for a flag; notes a bad one. False if its rank is masked.
+/// Waits for a flag, and records a bad one. False if its rank is masked.
 CAUSEWAY_DEVICE bool wait_for_flag(const LowLatencyContext& context, const uint64_t* flags, int i, uint64_t n) {
   const int rank = i / context.limits.blocks;
   uint64_t flag = 0;
@@ -81,7 +82,7 @@ CAUSEWAY_DEVICE bool wait_for_flag(const LowLatencyContext& context, const uint6
   return came;
 }
 
-/// Some rank was masked while its flags were waited for. All blocks decide alike about it.
+/// Called when some rank was masked during the wait for flags. The first block to decide about a rank decides for all.
 CAUSEWAY_DEVICE void decide_about(const LowLatencyContext& context, const uint64_t* flags, int rank, uint64_t n) {
   bool came = !context.masked(rank);
   const int first = rank * context.limits.blocks;
@@ -89,7 +90,7 @@ CAUSEWAY_DEVICE void decide_about(const LowLatencyContext& context, const uint64
     came = machine::load_acquire_sys(flags + i) >= 2 * n && came;
   const uint32_t before = machine::atomic_compare_exchange_sys(context.operation.outcome + rank, uint32_t(kOpen),
                                                                uint32_t(came ? kCame : kDead));
-  // Another block has seen the flags, so this one soon does; what the rank sent is visible to it only then.
+  // Another block has seen the flags, so this one will. Only then can it see what the rank has sent.
   for (int i = first; before == kCame && !came && i < first + context.limits.blocks; ++i)
     spin_until(
         context.world,
@@ -124,13 +125,13 @@ CAUSEWAY_DEVICE void wait_for_flags(const LowLatencyContext& context, KernelGrou
   group.sync();
 }
 
-/// Is what the rank sent there, and well?
+/// Has what the rank sent arrived, with good arguments?
 CAUSEWAY_DEVICE bool came(const LowLatencyContext& context, int rank) {
   return machine::load_relaxed_sys(context.operation.outcome + rank) == kCame;
 }
 
-/// The end of a block's part of a send kernel: flags to all ranks, behind everything that the block has sent. All
-/// threads call it. complain() tells all ranks what is bad: one thread calls it then.
+/// The end of a block's part of a send kernel: it sets its flag at all ranks, after everything that it has sent. All
+/// threads call it. Where something is bad, one thread calls send_error(), which sends the error message to all ranks.
 template <class SendError>
 CAUSEWAY_DEVICE void finish_send(const LowLatencyContext& context, KernelGroup group, Kind kind, uint64_t n, bool bad,
                                  const SendError& send_error) {
@@ -140,7 +141,7 @@ CAUSEWAY_DEVICE void finish_send(const LowLatencyContext& context, KernelGroup g
     group.sync();
   }
   uint64_t* flag = context.flags(kind, n) + context.own_word();
-  bool fenced = false;  // (expensive: not by threads that store nothing)
+  bool fenced = false;  // a fence is expensive: threads that store no flag make none
   for (int r = int(group.rank()); r < context.limits.ranks; r += int(group.size())) {
     if (context.masked(r)) continue;
     uint64_t* there = context.of_rank(flag, r);
@@ -155,7 +156,7 @@ CAUSEWAY_DEVICE void finish_send(const LowLatencyContext& context, KernelGroup g
     context.operation.outcome[r] = kOpen;
 }
 
-/// Tells all peers that this block is through with its part of set n. All threads of the block call it.
+/// Gives all peers the credit for this block's part of set n. All threads of the block call it.
 CAUSEWAY_DEVICE void give_credits(const LowLatencyContext& context, KernelGroup group, Kind kind, uint64_t n) {
   group.sync();
   if (int(group.rank()) < context.limits.ranks) machine::fence_acq_rel_sys();
@@ -166,7 +167,7 @@ CAUSEWAY_DEVICE void give_credits(const LowLatencyContext& context, KernelGroup 
 
 }  // namespace detail
 
-/// Which ranks are masked, asked for at once: the answer is on its way while other things are looked up.
+/// Which ranks are masked. The constructor starts the loads, so that they overlap with other look-ups.
 class Masks {
  public:
   CAUSEWAY_DEVICE Masks(Lanes lanes, const LowLatencyContext& context)
@@ -174,17 +175,17 @@ class Masks {
     if (!many_ && int(lanes.rank()) < context.limits.ranks)
       own_ = machine::load_relaxed_sys(context.mask + lanes.rank());
   }
-  /// All lanes call it, before the others.
+  /// All lanes call it, before the functions below.
   CAUSEWAY_DEVICE void get(Lanes lanes) { bits_ = ballot(lanes, own_ != 0); }
-  /// Of at most 32 ranks as bits: those that are not masked.
+  /// Removes masked ranks from a set of at most 32 ranks, as bits.
   CAUSEWAY_DEVICE uint32_t without(uint32_t ranks) const {
     if (!many_) return ranks & ~bits_;
-    uint32_t rest = ranks;
+    uint32_t unmasked = ranks;
     for (uint32_t left = ranks; left != 0;) {
       const int rank = take_lowest(left);
-      if (context_.masked(rank)) rest &= ~(1u << rank);
+      if (context_.masked(rank)) unmasked &= ~(1u << rank);
     }
-    return rest;
+    return unmasked;
   }
   CAUSEWAY_DEVICE bool has(int rank) const { return many_ ? context_.masked(rank) : (bits_ >> rank & 1) != 0; }
 
@@ -194,8 +195,7 @@ class Masks {
   uint32_t own_ = 0, bits_ = 0;
 };
 
-/// To which of at most 32 ranks a token goes, as bits. A token has at most 32 choices; a lane looks up those of its
-/// number.
+/// The ranks of a token's experts as bits, where there are at most 32 ranks. The lanes share the choices.
 CAUSEWAY_DEVICE uint32_t ranks_of(Lanes lanes, const LowLatencyContext& context, const int64_t* topk_idx, int topk) {
   uint32_t own = 0;
   for (int k = int(lanes.rank()); k < topk; k += int(lanes.size())) {
@@ -205,7 +205,7 @@ CAUSEWAY_DEVICE uint32_t ranks_of(Lanes lanes, const LowLatencyContext& context,
   return any_bits(lanes, own);
 }
 
-/// To which ranks a token goes, masked ones aside.
+/// The ranks that a token is sent to: those of its experts, without masked ones.
 class Targets {
  public:
   CAUSEWAY_DEVICE Targets(Lanes lanes, const LowLatencyContext& context, const int64_t* topk_idx, int topk)
@@ -219,7 +219,7 @@ class Targets {
     masks.get(lanes);
     few_ = masks.without(all);
   }
-  /// Calls to(rank) for each, in order. All lanes do so together.
+  /// Calls to(rank) for each, in order. All lanes call it together.
   template <class To>
   CAUSEWAY_DEVICE void each(To to) const {
     for (int rank = next(-1); rank >= 0; rank = next(rank)) to(rank);
@@ -243,7 +243,7 @@ class Targets {
   int topk_ = 0;
 };
 
-/// Sets, clears (rank -1: all) or reads the mask. By one thread.
+/// Sets, clears (rank -1: all) or reads the mask. Runs as one thread.
 struct MaskKernel {
   LowLatencyContext context;
   int rank;
@@ -259,8 +259,8 @@ struct MaskKernel {
   }
 
  private:
-  /// A rank that is taken back gets the credits of the operations in which it was masked, else its sends would wait for
-  /// them.
+  /// A rank that is unmasked gets the credits of the operations in which it was masked. Otherwise its sends would wait
+  /// for them.
   CAUSEWAY_DEVICE void set(int r) const {
     if (value == 0 && context.masked(r)) {
       machine::fence_acq_rel_sys();

@@ -1,15 +1,15 @@
 // Low-latency combine: the return and the sum kernel (see low_latency.hpp).
 //
-// The weights are known at a token's owner alone, so the return kernel first pushes them to the experts' ranks: each in
-// one 8-byte store together with the operation's number, so that it needs no flag. There the rows of a token are
-// summed, and one row goes back.
+// Only a token's owner knows its weights. So the return kernel first pushes them to the experts' ranks. Each goes in
+// one 8-byte store together with the operation's number, so it needs no flag. There the rows of a token are summed, and
+// one row goes back.
 //
-// Why its blocks need not all be on the GPU at a time, though they wait for blocks of other ranks' return kernels.
-// Block b waits for weights of blocks 0 to b alone, which push them before they wait for any (pusher_of: all ranks have
-// as many blocks and deal the messages alike). A GPU starts the blocks of a grid in the order of their numbers. Take
-// the lowest number of a block that has not ended on some rank: what it waits for comes from blocks that have ended, or
-// from those of its own number. Such a one runs, or is the next of its grid to start, with no block of the grid left to
-// be in its way; so all of them push, and end. (What else may hold a GPU: see low_latency.hpp.)
+// Why the blocks need not all be resident at a time, though they wait for blocks of other ranks' return kernels. Block
+// b waits only for weights of blocks 0 to b. These push their weights before they wait for any (pusher_of). All ranks
+// have the same number of blocks and distribute the messages alike. A GPU starts the blocks of a grid in the order of
+// their numbers. Take the lowest number of a block that has not ended on some rank. What it waits for comes from blocks
+// that have ended, or from blocks of its own number. Such a block runs, or is the next of its grid to start, and no
+// other block of the grid holds it up. So all of them push, and end. (What else may occupy a GPU: see low_latency.hpp.)
 #pragma once
 #include <causeway/moe/low_latency_errors.hpp>
 
@@ -21,10 +21,10 @@ struct LowLatencyReturn {
   const int64_t* topk_idx;
   const float* weights;
   int tokens, topk, hidden;
-  Divisor of_token;             // topk
-  Divisor blocks;               // of the grid
-  bool bad;                     // the caller's arguments are: its peers get weights of zero and no rows
-  Text<ErrorMessage::kRoom> what;  // then
+  Divisor of_token;                // topk
+  Divisor blocks;                  // of the grid
+  bool bad;                        // the caller's arguments are bad: its peers get weights of zero and no rows
+  Text<ErrorMessage::kRoom> what;  // if bad
 
   CAUSEWAY_DEVICE void operator()() const {
     const KernelGroup group{};
@@ -46,14 +46,14 @@ struct LowLatencyReturn {
     detail::send_to_all(context, kCombine, error);
   }
 
-  /// The first of the blocks of an expert's rank that handle parts of the message of a token of the caller. (A unit is
-  /// a worker's, and a worker a block's, by the rest of its number.)
+  /// The first of the blocks of an expert's rank that handle parts of the message of one of the caller's tokens. (A
+  /// unit belongs to worker unit % workers, and a worker to block worker % blocks.)
   CAUSEWAY_DEVICE int pusher_of(const Parts& parts, int token) const {
     const int first = blocks.remainder(parts.units(int(context.message(context.view().pe, token))));
     return first + parts.units(1) > blocks.value() ? 0 : first;
   }
-  /// The tokens whose weights the caller's block pushes: `begin` and every `step`-th after it, where parts are whole
-  /// messages; else (few messages) those for which pusher_of says so.
+  /// The tokens whose weights the caller's block pushes: `begin` and every `step`-th after it. Where messages are split
+  /// into parts (few messages), only those whose pusher_of() is the caller's block (`filtered`).
   struct Pushed {
     int begin, step;
     bool filtered;
@@ -64,8 +64,8 @@ struct LowLatencyReturn {
     return {blocks.remainder(int(machine::block_in_grid()) + blocks.value() - offset), blocks.value(), false};
   }
 
-  /// A choice that is -1 by now counts nothing, but its expert's rank waits for a weight. False: one is another expert
-  /// than at the dispatch.
+  /// Pushes the weights of the block's tokens. A choice that has become -1 counts nothing, but its expert's rank still
+  /// waits for a weight. False: a choice is another expert than in the dispatch.
   CAUSEWAY_DEVICE bool push_weights(KernelGroup group, const Parts& parts, const LowLatencyLayout& layout,
                                     uint64_t n) const {
     const Lanes lanes{};
@@ -73,7 +73,7 @@ struct LowLatencyReturn {
     const Pushed here = pushed_here(parts);
     auto* own = reinterpret_cast<uint64_t*>(context.set(n) + layout.weights) +
                 context.message(context.view().pe, 0) * size_t(context.limits.topk);
-    if (bad) {  // whom the tokens went to is not known
+    if (bad) {  // the ranks that the tokens were sent to are not known
       for (int t = here.begin + first * here.step; t < context.limits.tokens; t += step * here.step) {
         if (here.filtered && pusher_of(parts, t) != own_block) continue;
         for (int i = t * context.limits.topk; i < (t + 1) * context.limits.topk; ++i)
@@ -105,7 +105,7 @@ struct LowLatencyReturn {
     return good;
   }
 
-  /// The weight of a choice of a message, once its owner has sent it; false if that rank is masked.
+  /// Waits for the weight of a choice of a message. False if its owner is masked.
   CAUSEWAY_DEVICE bool wait_for_weight(const uint64_t* word, int source, uint64_t n, float& weight) const {
     uint64_t got = 0;
     const bool there =
@@ -125,7 +125,7 @@ struct LowLatencyReturn {
     const int32_t* rows = context.row_of_choice + size_t(message) * size_t(context.limits.topk);
     const auto* words = reinterpret_cast<const uint64_t*>(context.set(n) + layout.weights) +
                         size_t(message) * size_t(context.limits.topk);
-    // A lane waits for one choice's weight; the CPU machine's only lane for one after the other.
+    // A lane waits for one choice's weight. The CPU machine's only lane waits for one after the other.
     float mine = 0;
     const auto wait_for_weights = [&] {
       bool there = true;
@@ -148,19 +148,20 @@ struct LowLatencyReturn {
       const int32_t at = kLanesPerScale > 1 ? from_lane(lanes, row_here, unsigned(k)) : rows[k];
       return reinterpret_cast<const char*>(x) + size_t(at) * size_t(hidden) * 2;
     };
-    char* result = context.of_rank(context.set(n) + layout.results, source) +
-                   context.message(context.view().pe, context.tokens.remainder(message)) * size_t(context.limits.hidden) * 2;
+    char* result =
+        context.of_rank(context.set(n) + layout.results, source) +
+        context.message(context.view().pe, context.tokens.remainder(message)) * size_t(context.limits.hidden) * 2;
     sum_rows<InRegisters>(lanes, packs.begin, packs.end, chosen, row, weight, wait_for_weights, result);
   }
 };
 
-/// The ranks' sums of a token, added in the order of ranks: of those that the operation has decided to have come,
-/// whatever the mask says by then.
+/// The ranks' sums of a token, added in the order of ranks. What counts is what the operation has decided about a rank,
+/// not what the mask says by then.
 struct LowLatencySum {
   LowLatencyContext context;
   int tokens, topk, hidden;
   __nv_bfloat16* out;
-  bool bad;  // the caller's arguments are: nothing is summed
+  bool bad;  // the caller's arguments are bad: nothing is summed
 
   CAUSEWAY_DEVICE void operator()() const {
     const uint64_t n = *context.operation.number;

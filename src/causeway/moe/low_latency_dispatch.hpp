@@ -5,7 +5,7 @@
 
 namespace causeway::moe {
 
-/// Of FP8 messages: how the scales are made and given. (The words of moe.hpp's Cast.)
+/// How the scales of FP8 messages are made and stored. (The values of Cast in moe.hpp.)
 enum class Scaling { none, plain, rounded, exponent };
 
 struct LowLatencySend {
@@ -15,15 +15,15 @@ struct LowLatencySend {
   int tokens, topk, hidden;
   Divisor of_token;  // topk
   Scaling scaling;
-  bool bad;                     // the caller's arguments are: takes part with no token
-  Text<ErrorMessage::kRoom> what;  // then
+  bool bad;                        // the caller's arguments are bad: it takes part with no token
+  Text<ErrorMessage::kRoom> what;  // if bad
 
   CAUSEWAY_DEVICE void operator()() const {
     const KernelGroup group{};
     const Lanes lanes{};
     const uint64_t n = context.next_operation(kDispatch);
     detail::wait_for_credits(context, group, kDispatch, n);
-    // Workers from the last on deal out the rows, those from the first on send tokens.
+    // The last workers assign rows, the first ones send tokens.
     for (int e = workers() - 1 - worker(); e < context.limits.experts; e += workers()) assign_rows(lanes, e, n);
     const Parts parts(tokens, context.limits.experts);
     bool wrong = bad;
@@ -52,8 +52,7 @@ struct LowLatencySend {
                                      context.message(context.view().pe, t) * layout.header_bytes);
   }
 
-  /// Tells an expert's rank which of its rows each token that names it becomes: the first, the second, and so on; and
-  /// how many.
+  /// Sends an expert's rank the row of each token that names the expert, in the order of tokens, and their number.
   CAUSEWAY_DEVICE void assign_rows(Lanes lanes, int expert, uint64_t n) const {
     const int rank = context.map.rank_of(expert), own = context.map.local.remainder(expert), choices = tokens * topk;
     const bool masked = context.masked(rank);
@@ -77,13 +76,14 @@ struct LowLatencySend {
     if (leads(lanes) && !masked) machine::store_peer(context.of_rank(counts, rank), rows);
   }
 
-  /// (A call, because few tokens name an expert and the loop around it is unrolled.)
+  /// (Not inlined, because few tokens name an expert and the loop around it is unrolled.)
   CAUSEWAY_DEVICE_LARGE void assign_row(int choice, uint64_t n, int rank, Header::Choice row) const {
     Header* header = header_of(of_token.quotient(choice), n);
     machine::store_peer(context.of_rank(header->choice + of_token.remainder(choice), rank), row);
   }
 
-  /// The rest of the headers: the operation, and the choices that are not for the rank. False: an index is no expert.
+  /// Sends the rest of a token's headers: the operation, and the choices that are not for the rank. False: an index is
+  /// no expert.
   CAUSEWAY_DEVICE bool send_header(Lanes lanes, int t, uint64_t n) const {
     const int64_t* choices = topk_idx + size_t(t) * size_t(topk);
     Header* header = header_of(t, n);
@@ -110,7 +110,7 @@ struct LowLatencySend {
     return context.set(n) + layout.rows + context.message(context.view().pe, t) * layout.row_bytes;
   }
 
-  // (Whom a token goes to is looked up while its row is on its way to the lanes.)
+  // The ranks that a token goes to are looked up while the loads of its row are in flight.
   CAUSEWAY_DEVICE void send_part(Lanes lanes, int t, uint64_t n, Run blocks) const {
     const int begin = blocks.begin * kScaleBlock;
     const int end = blocks.end * kScaleBlock < hidden ? blocks.end * kScaleBlock : hidden;
@@ -120,7 +120,7 @@ struct LowLatencySend {
             [&](auto store) { targets_of(lanes, t).each([&](int r) { store(context.of_rank(to, r)); }); });
   }
 
-  /// Blocks of 128 elements, each divided by its own scale; the scales follow the row.
+  /// Blocks of 128 elements, each divided by its own scale. The scales are stored behind the row.
   CAUSEWAY_DEVICE void cast_part(Lanes lanes, int t, uint64_t n, Run blocks) const {
     constexpr int kPacks = kScaleBlock / 8 / kLanesPerScale, kAtOnce = kInFlight > 1 ? 4 : 1;
     const int shares = int(lanes.size()) / kLanesPerScale, share = int(lanes.rank()) / kLanesPerScale;
@@ -128,7 +128,7 @@ struct LowLatencySend {
     const __nv_bfloat16* row = x + size_t(t) * size_t(hidden);
     char* to = row_of(t, n);
     for (int first = blocks.begin; first < blocks.end; first += kAtOnce * shares) {
-      // (Stage by stage for all blocks, and no branches in between: one block after the other would wait at each step.)
+      // One stage after the other for all blocks, without branches between, so that their latencies overlap.
       const auto block_at = [&](int j) { return first + j * shares + share; };
       Eight held[kAtOnce][kPacks];
       CAUSEWAY_UNROLL
@@ -173,7 +173,7 @@ struct LowLatencyReceive {
   LowLatencyContext context;
   int hidden;
   Scaling scaling;
-  char* x;  // null: the caller's arguments were bad, nothing is kept
+  char* x;  // null: the caller's arguments were bad, and nothing is kept
   char* scales;
   int32_t *recv_count, *source_token;
   int64_t* layout_range;
@@ -194,14 +194,15 @@ struct LowLatencyReceive {
   }
 
  private:
-  /// Each set has a table, because two receives may run at a time; the credits keep a third one away.
+  /// The block's table of first rows. Each set has one, because two receives may run at a time. The credits exclude a
+  /// third.
   CAUSEWAY_DEVICE int32_t* first_rows(uint64_t n) const {
     const size_t block = n % 2 * machine::blocks_in_grid() + machine::block_in_grid();
     return context.first_rows + block * size_t(context.limits.experts);
   }
 
-  /// Where the rows of each source begin among those of each own expert: those of the ranks before it come first. -1:
-  /// nothing is taken from that source.
+  /// Finds the first row of each source among those of each own expert. Rows are ordered by source rank. -1: nothing is
+  /// taken from that source.
   CAUSEWAY_DEVICE void find_first_rows(KernelGroup group, const LowLatencyLayout& layout, uint64_t n) const {
     const int ranks = context.limits.ranks;
     const auto* counts = reinterpret_cast<const int32_t*>(context.set(n) + layout.counts);
@@ -211,12 +212,12 @@ struct LowLatencyReceive {
       bool there = false;
       constexpr int kAtOnce = kInFlight > 1 ? 4 : 1;
       for (int first = 0; first <= source; first += kAtOnce) {
-        int32_t said[kAtOnce];
+        int32_t count[kAtOnce];
         bool came[kAtOnce];
         CAUSEWAY_UNROLL
         for (int j = 0; j < kAtOnce; ++j) {
           if (first + j > source) continue;
-          said[j] = machine::load_peer(counts + expert * ranks + first + j);
+          count[j] = machine::load_peer(counts + expert * ranks + first + j);
           came[j] = detail::came(context, first + j);
         }
         CAUSEWAY_UNROLL
@@ -224,7 +225,7 @@ struct LowLatencyReceive {
           if (first + j > source) continue;
           before += own;
           there = came[j];
-          own = there ? said[j] : 0;
+          own = there ? count[j] : 0;
         }
       }
       first_rows(n)[pair] = there ? before : -1;
@@ -243,9 +244,9 @@ struct LowLatencyReceive {
 
   /// The row of x for a choice of a message, or -1.
   CAUSEWAY_DEVICE int32_t row_of(int source, const Header* header, uint64_t n, int k) const {
-    const uint64_t said = machine::load_peer(&header->operation);
+    const uint64_t word = machine::load_peer(&header->operation);
     const auto choice = machine::load_peer(header->choice + k);
-    if (said / Header::kChoices != n || k >= int(said % Header::kChoices) || choice.expert < 0) return -1;
+    if (word / Header::kChoices != n || k >= int(word % Header::kChoices) || choice.expert < 0) return -1;
     const int rows = context.rows.value();
     const int32_t begin = first_rows(n)[choice.expert * context.limits.ranks + source], within = begin + choice.row;
     return begin >= 0 && within < rows ? choice.expert * rows + within : -1;
@@ -263,8 +264,8 @@ struct LowLatencyReceive {
     const auto scale_at = [&](int b) {
       return b < blocks.end ? machine::load_peer(reinterpret_cast<const float*>(from + hidden) + b) : 0.0f;
     };
-    // Where the row goes is looked up while it is on its way to the lanes; a lane does that for one choice (on the CPU
-    // machine for one after the other).
+    // Destinations are looked up while the loads of the row are in flight. A lane looks up one choice (on the CPU
+    // machine one after the other).
     const float first_scale = scaling == Scaling::none ? 0.0f : scale_at(blocks.begin + own);
     Destination mine{};
     uint32_t chosen = 0;
@@ -302,7 +303,7 @@ struct LowLatencyReceive {
     }
   }
 
-  /// Where a row and its scales go; the scales of a row are a column of the expert's matrix.
+  /// Where a row and its scales are stored. The scales of a row are a column of the expert's matrix.
   struct Destination {
     char *row, *scale;
   };
@@ -315,7 +316,7 @@ struct LowLatencyReceive {
   }
   CAUSEWAY_DEVICE void store_scale(char* column, int b, float scale) const {
     const size_t line = size_t(context.rows.value()) * 4;
-    if (scaling == Scaling::exponent)  // four to a word, each word one element of the matrix
+    if (scaling == Scaling::exponent)  // four in a word, and each word is one element of the matrix
       reinterpret_cast<uint8_t*>(column)[size_t(b / 4) * line + size_t(b % 4)] = exponent_of(scale);
     else
       *reinterpret_cast<float*>(column + size_t(b) * line) = scale;

@@ -1,12 +1,12 @@
-// High-throughput dispatch, second half, and combine: the rows. A token goes once to each rank that holds one of its
-// experts, straight to its final row; the way back is pulled by the token's owner, who sums in rank order, in float,
-// and rounds once.
+// High-throughput dispatch, second half, and combine: the rows. A token is written once to each rank that holds one of
+// its experts, directly to its final row. On the way back the token's owner pulls the rows, sums them in rank order, in
+// float, and rounds once.
 #pragma once
 #include <causeway/moe/route.hpp>
 
 namespace causeway::moe {
 
-/// Tokens to the ranks of their experts: a worker a token, which is read once whatever the number of ranks it goes to.
+/// Sends tokens to the ranks of their experts. A worker handles a token, and reads it once for all ranks it goes to.
 struct SendKernel {
   HopContext context;
   Route route;
@@ -16,8 +16,8 @@ struct SendKernel {
   const int64_t* topk_idx;  // null: only x and scales travel (the route is used again)
   const float* topk_weights;
   const Origin* origins;   // of the tokens; null: they are the caller's own
-  const int32_t* verdict;  // of this dispatch; null: known to be well
-  int fill;  // mark the rows past those that come, up to so many: for a receiver that does not know how many come
+  const int32_t* verdict;  // of this dispatch; null: known to be good
+  int fill;  // nonzero: the receiver does not know how many rows come, so mark those past them, up to this number
 
   CAUSEWAY_DEVICE void operator()() const {
     const bool sends = !verdict || *verdict == 0;
@@ -39,7 +39,7 @@ struct SendKernel {
   }
 
  private:
-  /// Where a token lies at a rank, or -1.
+  /// The row of a token at a rank, or -1.
   CAUSEWAY_DEVICE int slot_at(int ranks, int t, int rank) const {
     const int32_t position = route.position[size_t(t) * size_t(ranks) + size_t(rank)];
     return position < 0 ? -1 : route.send_offset[rank] + position;
@@ -64,7 +64,7 @@ struct SendKernel {
       const int slot = slot_at(team.pes, t, rank);
       return slot < 0 ? nullptr : context.of_rank(context.region, rank) + layout.x + size_t(slot) * row_bytes;
     };
-    char* mine = nullptr;  // where the ranks are no more than the lanes, each looks up one
+    char* mine = nullptr;  // with no more ranks than lanes, each lane looks up one
     const bool looked_up = kLanesPerScale > 1 && team.pes <= int(lanes.size());
     if (looked_up && int(lanes.rank()) < team.pes) mine = row_at(int(lanes.rank()));
     fan_out(lanes, Towards::peer, x + size_t(t) * row_bytes, row_bytes, [&](auto store) {
@@ -94,12 +94,12 @@ struct SendKernel {
   }
 };
 
-/// What combine is to take from this rank, into symmetric memory. The rank's own tokens' rows it takes from where they
-/// are.
+/// Copies what combine takes from this rank into symmetric memory. The rows of the rank's own tokens are read where
+/// they are.
 struct HandOverKernel {
   HopContext context;
   Route route;
-  const char* x;  // null: it lies there already
+  const char* x;  // null: it is there already
   size_t row_bytes;
   const float* weights;  // null: none
   CAUSEWAY_DEVICE void operator()() const {
@@ -119,15 +119,15 @@ struct HandOverKernel {
   }
 };
 
-/// Sums of what the ranks of a token's experts have handed over, which wait in Stages.
+/// Sums what the ranks of a token's experts have handed over. Stages holds the rows between their load and their sum.
 template <class Stages>
 struct PullKernel {
   static constexpr unsigned kSharedBytes = Stages::kBytes;
   HopContext context;
   Route route;
-  const char* x;  // the caller's own rows; null: where all have been handed over
+  const char* x;  // the caller's own rows; null: they are in the region, with those handed over
   __nv_bfloat16* out;
-  float* out_weights;  // null: not wanted
+  float* out_weights;  // or null
   const __nv_bfloat16* bias[2];
 
   CAUSEWAY_DEVICE void operator()() const {
@@ -190,18 +190,17 @@ struct PullKernel {
   }
 };
 
-/// Everyone meets; what was written before is visible after.
+/// All ranks meet. What was written before is visible afterwards.
 struct MeetKernel {
   HopContext context;
   CAUSEWAY_DEVICE void operator()() const { sync(context.world, "moe", KernelGroup{}, context.view()); }
 };
 
-/// The same, and everyone learns what is wrong with the others. The verdicts of the last such meeting must have been
-/// consumed.
+/// The same, and all ranks learn of the others' faults. The verdicts of the last such meeting must have been read.
 struct ConcludeKernel {
   HopContext context;
   int32_t verdict;   // what is wrong with the caller's arguments
-  bool has_earlier;  // there is a hop before, whose verdicts go on
+  bool has_earlier;  // there is a hop before, whose verdicts are passed on
   HopContext earlier;
   bool again;  // of a dispatch_again, not a combine
   CAUSEWAY_DEVICE void operator()() const {
@@ -213,19 +212,19 @@ struct ConcludeKernel {
     for (int r = int(group.rank()); r < team.pes; r += int(group.size()))
       machine::store_peer(context.of_rank(context.verdicts() + team.pe, r), fault);
     sync(context.world, "moe", group, team);
-    if (!leads(group) || fault != 0) return;  // the caller knows, or the hop before has told it
+    if (!leads(group) || fault != 0) return;  // then the caller knows, or the hop before has reported it
     for (int r = 0; r < team.pes; ++r)
       if (context.verdicts()[r] != 0)
         return report_verdict(context, again ? "moe dispatch_again" : "moe combine", context.verdicts()[r]);
   }
 };
 
-/// After the hop inside the node the ranks of the other nodes learn what is wrong with it. By one group.
+/// After the hop inside the node: informs the ranks of the other nodes of its faults. Runs as one group.
 struct SpreadKernel {
   HopContext context;     // across nodes
   const int32_t* inside;  // verdict of the hop inside the caller's node
   Counted* counted;       // of the hop across nodes
-  bool report;            // as of ExchangeKernel
+  bool report;            // as in ExchangeKernel
   CAUSEWAY_DEVICE void operator()() const {
     const KernelGroup group{};
     const TeamView& team = context.view();

@@ -19,7 +19,7 @@ class PackSum {
   static constexpr int kPacks = Packs;
   CAUSEWAY_DEVICE PackSum(Lanes lanes, int base, int end)
       : i_(base + int(lanes.rank())), step_(int(lanes.size())), end_(end) {}
-  /// How far the lanes get at a time.
+  /// Packs that the lanes sum at a time.
   CAUSEWAY_DEVICE static int stride(Lanes lanes) { return kPacks * int(lanes.size()); }
 
   CAUSEWAY_DEVICE void add(const char* row, float weight) {
@@ -45,7 +45,7 @@ class PackSum {
       machine::store_peer16(row + offset(j), eight);
     }
   }
-  /// Goes on with the packs that follow.
+  /// Continues with the next packs.
   CAUSEWAY_DEVICE void next() {
     i_ += kPacks * step_;
     for (auto& eight : sum_)

@@ -1,4 +1,4 @@
-// Device memory that operations use again and again: freeing it would wait for kernels.
+// Device memory that operations reuse, because freeing it would wait for kernels.
 #pragma once
 #include <causeway/host/machine_host.hpp>
 #include <cuda_runtime_api.h>
@@ -13,7 +13,7 @@ namespace causeway::moe {
 
 class Pool {
  public:
-  /// A piece in use. It comes back by itself when the last copy of its pointer goes; the pool must still be there then.
+  /// A piece in use. It returns to the pool with the last copy of its pointer. The pool must still exist then.
   class Piece {
    public:
     explicit Piece(size_t size) : bytes(size), memory(machine_host::make_device(size)) {}
@@ -24,22 +24,22 @@ class Pool {
     Piece(const Piece&) = delete;
     Piece& operator=(const Piece&) = delete;
 
-    /// What is queued on the stream so far uses the piece: it is not given out again before that is through. Work of a
-    /// stream that is ordered before the piece's next use need not be noted. A graph that is captured keeps nothing:
-    /// its owner does.
+    /// What is queued on the stream so far uses the piece, which is not given out again before that has ended. Not
+    /// needed for work that the stream orders before the piece's next use. A captured graph holds no piece: its owner
+    /// does.
     void used_on(cudaStream_t stream) {
       cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
       if (cudaStreamIsCapturing(stream, &capturing) != cudaSuccess || capturing != cudaStreamCaptureStatusNone) return;
       if (!last_ && cudaEventCreateWithFlags(&last_, cudaEventDisableTiming) != cudaSuccess) return;
       pending_ = cudaEventRecord(last_, stream) == cudaSuccess;
     }
-    /// Is nothing queued that uses it?
+    /// Has everything that was queued with it ended?
     [[nodiscard]] bool free() {
       if (!pending_) return true;
-      cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;  // a capture of this thread does not mind
+      cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;  // so that a capture of this thread stays valid
       cudaThreadExchangeStreamCaptureMode(&mode);
       pending_ = cudaEventQuery(last_) == cudaErrorNotReady;
-      if (pending_) (void)cudaGetLastError();  // it is no error of the program
+      if (pending_) (void)cudaGetLastError();  // it is not the program's error
       cudaThreadExchangeStreamCaptureMode(&mode);
       return !pending_;
     }

@@ -34,7 +34,7 @@ namespace causeway::moe {
 
 namespace primitives {
 
-/// One rank's mailboxes. Arrays are [rank at the other end][slot]; all but `sent` and `received` lie at the same offset
+/// One rank's mailboxes. Arrays are [rank at the other end][slot]; all but `sent` and `received` are at the same offset
 /// in the symmetric heap of every rank.
 struct Mailboxes {
   char* data;                 // slot_bytes a slot
@@ -50,7 +50,7 @@ struct Mailboxes {
   __device__ void put(const char* x, size_t bytes, uint64_t number, int to) const {
     const auto block = cooperative_groups::this_thread_block();
     const uint64_t slot = number % uint64_t(slots), round = number / uint64_t(slots);
-    const size_t index = size_t(rank) * size_t(slots) + slot;  // there this rank is the one at the other end
+    const size_t index = size_t(rank) * size_t(slots) + slot;  // at rank `to` the caller is the rank at the other end
     uint64_t* credit = free + size_t(to) * size_t(slots) + slot;
     if (block.thread_rank() == 0) nvshmem_signal_wait_until(credit, NVSHMEM_CMP_GE, round);
     block.sync();  // the others may write because the first has waited
@@ -91,9 +91,9 @@ struct Transfer {
   __host__ __device__ size_t chunks(size_t slot_bytes) const { return rows * chunks_of_row(slot_bytes); }
 };
 
-/// Blocks (x, y): y is the peer; the blocks of a peer deal its chunks among themselves. A chunk is sent before one is
-/// received, so no two ranks wait for each other; and a chunk that is received may overwrite the one that was
-/// sent. (A template only so that several files of a program may include this header: kernels cannot be inline.)
+/// Blocks (x, y): y is the peer, and the blocks of a peer share its chunks. A chunk is sent before one is received, so
+/// no two ranks wait for each other. A chunk that is received may overwrite the one that was sent. (A template only so
+/// that several files of a program may include this header: kernels cannot be inline.)
 template <class = void>
 __global__ void exchange(Mailboxes box, Transfer t) {
   const int peer = t.first + int(blockIdx.y) * t.step;
@@ -104,8 +104,8 @@ __global__ void exchange(Mailboxes box, Transfer t) {
     const char* from = t.from.at(blockIdx.y, row, offset);
     char* to = t.to.at(blockIdx.y, row, offset);
     size_t bytes = t.bytes - offset < box.slot_bytes ? t.bytes - offset : box.slot_bytes;
-    // What a rank sends itself may be in its row already. Other blocks may be reading it there, so it is not written:
-    // an empty chunk travels instead, which keeps the numbers.
+    // What a rank sends itself may be in its row already. Other blocks may be reading it there, so it is not written.
+    // An empty chunk is sent instead, so that the numbers stay right.
     if (peer == box.rank && from == to) bytes = 0;
     if (from) box.put(from, bytes, sent + i, peer);
     if (to) box.take(to, bytes, received + i, peer);
@@ -125,7 +125,7 @@ __global__ void advance(Mailboxes box, Transfer t) {
 
 /// The members of a team are the ranks, in the team's order. Every operation is queued on a stream, returns at once,
 /// and may be captured into a CUDA graph and replayed. x and out are any device memory, of any alignment; bytes may be
-/// 0. When the stream has come past an operation, x may be written and out be read.
+/// 0. When the stream has finished an operation, x may be written and out be read.
 ///
 /// Errors: std::invalid_argument, with the argument, its value and what is accepted, before anything is queued;
 /// std::runtime_error when memory or a launch fails. A rank that gets one has not taken part: others will wait for it.
@@ -136,10 +136,10 @@ __global__ void advance(Mailboxes box, Transfer t) {
 class Primitives {
  public:
   /// Collective over the job, as all allocation of symmetric memory: every PE gives its own team (NVSHMEM_TEAM_INVALID:
-  /// it is in none, and may call no operation) and the same slot_bytes and slots. Messages of at most slot_bytes go in
-  /// one piece; there is no longest message. It is rounded up to a multiple of 16. `threads` is the size of the
-  /// kernels' blocks. Takes 2 * PEs of the job * slots * slot_bytes of symmetric memory. It throws on all PEs or on
-  /// none.
+  /// it is in none, and may call no operation) and the same slot_bytes and slots. slot_bytes is rounded up to a
+  /// multiple of 16. Messages of at most slot_bytes are one chunk, and a message may be of any length. `threads` is the
+  /// size of the kernels' blocks. Takes 2 * PEs of the job * slots * slot_bytes of symmetric memory. It throws on all
+  /// PEs or on none.
   Primitives(nvshmem_team_t team, size_t slot_bytes, int slots = 4, int threads = 128) {
     constexpr const char* kCall = "Primitives";
     if (nvshmem_n_pes() < 1) refuse(kCall, "the number of PEs", nvshmem_n_pes(), "nvshmem_init must come before");
@@ -162,7 +162,7 @@ class Primitives {
     ranks_ = rank < 0 ? 0 : nvshmem_team_n_pes(team);
     slot_bytes = (slot_bytes + 15) / 16 * 16;  // whole words, wherever a slot begins
 
-    // calloc meets everybody after it has cleared the words, so no signal can be lost.
+    // nvshmem_calloc ends with a barrier, after the words have been cleared. So no signal can be lost.
     const size_t words = 2 * pes * size_t(slots) + 2 * pes;  // of one set of mailboxes: full, free, sent, received
     data_.reset(nvshmem_malloc(2 * pes * size_t(slots) * slot_bytes));
     words_.reset(nvshmem_calloc(2 * words, sizeof(uint64_t)));
@@ -190,9 +190,9 @@ class Primitives {
 
   /// Sends `bytes` bytes at x to rank `to`, which may be the caller and must receive as many. The sends from one rank
   /// to another are matched with its receives in order, and must be ordered among themselves (one stream). A send ends
-  /// when its data lie in slots: as many sends as there are slots, of at most slot_bytes each, go ahead of the
-  /// receiver; more wait for it. So ranks that first send each other long messages and then receive, on one stream,
-  /// wait forever.
+  /// when its data are in slots. As many sends as there are slots, of at most slot_bytes each, can end before their
+  /// receives. More wait for the receiver. So ranks that first send each other long messages and then receive, on one
+  /// stream, wait forever.
   void send(const void* x, size_t bytes, int to, cudaStream_t stream) {
     check_rank("send", "to", to);
     check_pointer("send", "x", x, bytes);
@@ -207,8 +207,8 @@ class Primitives {
   }
 
   // ---- Collectives: all ranks call them in the same order with the same bytes and node_ranks, and order them among
-  // themselves (one stream). They do not meet the sends. They are no barriers: a rank may be past one that another has
-  // not begun.
+  // themselves (one stream). They are independent of the sends. They are no barriers: a rank may have finished one that
+  // another has not begun.
 
   /// x: [bytes]; out: [ranks, bytes], row r from rank r. In place: x is the caller's row of out.
   void all_gather(const void* x, void* out, size_t bytes, cudaStream_t stream) {
@@ -223,16 +223,16 @@ class Primitives {
   }
 
   // ---- The same for nodes of node_ranks consecutive ranks each, in two hops: between nodes only ranks of the same
-  // position talk, the rest stays inside the nodes. So the network carries a row of all_gather once to each node
+  // position communicate, the rest stays inside the nodes. So the network carries a row of all_gather once to each node
   // instead of node_ranks times, and for all_to_all few long messages instead of many short ones. The results are those
-  // of the flat forms. What lies between the hops is in out, in its final row or in the row it is exchanged
-  // for. In place as the flat forms.
+  // of the flat forms. Between the hops data are in out, in their final rows or in the rows they are exchanged for. In
+  // place as the flat forms.
 
   /// First the ranks of one position give each other their rows, one from each node. Then each gives those to its whole
   /// node.
   void internode_all_gather(const void* x, void* out, size_t bytes, int node_ranks, cudaStream_t stream) {
     const Nodes n = check_nodes("internode_all_gather", x, out, bytes, node_ranks);
-    const size_t node_bytes = size_t(node_ranks) * bytes;  // so far apart lie the rows of one position
+    const size_t node_bytes = size_t(node_ranks) * bytes;  // the distance between rows of one position
     const primitives::Rows whole{static_cast<char*>(out), bytes, node_bytes};  // by position, by node
     char* mine = whole.start + size_t(n.position) * bytes;
     run(collectives_, {as_rows(x, 0), as_rows(mine, node_bytes), 1, bytes, n.position, node_ranks, n.nodes}, stream);
@@ -251,7 +251,7 @@ class Primitives {
     run(collectives_, {whole, whole, size_t(n.nodes), bytes, n.first, 1, node_ranks}, stream);
   }
 
-  /// All ranks meet: what one has queued on its stream before is done before another's stream goes on.
+  /// A barrier: what a rank has queued on its stream before is done before another rank's stream continues.
   void barrier(cudaStream_t stream) {
     check_member("barrier");
     if (nvshmemx_barrier_on_stream(messages_.team, stream) != 0)
@@ -265,7 +265,7 @@ class Primitives {
     void operator()(void* memory) const { nvshmem_free(memory); }
   };
   struct Nodes {
-    int nodes, position, first;  // this rank's number in its node, and the first rank of the node
+    int nodes, position, first;  // this rank's position in its node, and the first rank of the node
   };
 
   static primitives::Rows as_rows(const void* start, size_t peer_step) {
@@ -281,8 +281,8 @@ class Primitives {
   }
 
   using Kernel = void (*)(primitives::Mailboxes, primitives::Transfer);
-  /// As kernel<<<grid, threads, 0, stream>>>(box, t), but answers for this launch only: cudaGetLastError would also
-  /// give what earlier calls of the program have left.
+  /// As kernel<<<grid, threads, 0, stream>>>(box, t), but reports the error of this launch only. cudaGetLastError would
+  /// also return the errors of the program's earlier calls.
   static void launch(Kernel kernel, dim3 grid, unsigned threads, const primitives::Mailboxes& box,
                      const primitives::Transfer& t, cudaStream_t stream) {
     cudaLaunchConfig_t config{};
@@ -294,8 +294,8 @@ class Primitives {
 
   // ---- what is accepted
 
-  /// A PE that throws alone is waited for in the allocations. So all learn first whether one has a problem, and which
-  /// sizes the others have: the greatest, and by the complement the least.
+  /// If one PE threw alone, the others would wait for it in the allocations. So all learn first whether one has a
+  /// problem, and which sizes the others have: the greatest, and by the complement the least.
   void agree(const std::string& problem, uint64_t slot_bytes, uint64_t slots) {
     const int me = nvshmem_my_pe();
     uint64_t words[] = {problem.empty() ? 0 : uint64_t(me) + 1, slot_bytes, ~slot_bytes, slots, ~slots};

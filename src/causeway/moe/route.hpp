@@ -14,7 +14,7 @@ namespace causeway::moe {
 /// What every kernel of a hop gets.
 struct HopContext {
   DeviceWorld world;
-  TeamView team;  // with the hop's own channel; a copy: it does not change as long as the team lives
+  TeamView team;  // with the hop's own channel; a copy: it does not change while the team exists
   Limits limits;
   char* region;                 // symmetric
   int rank_first, rank_stride;  // this hop's rank i is the buffer's rank first + i * stride
@@ -29,7 +29,7 @@ struct HopContext {
   CAUSEWAY_DEVICE int32_t* verdicts() const { return reinterpret_cast<int32_t*>(region + hop_layout(limits).verdicts); }
 };
 
-/// What is wrong with an operation: nothing (0), or a kind and the rank (of the buffer) that it is about.
+/// The faults of an operation. A verdict is 0 (none), or a fault and the rank (of the buffer) that has it.
 enum class Fault : int32_t {
   bad_arguments = 1,  // the rank's arguments are bad
   bad_indices = 2,    // the rank's topk_idx has an entry that is no expert
@@ -43,8 +43,8 @@ CAUSEWAY_HOST_DEVICE constexpr int32_t verdict_of(Fault fault, int rank) {
 CAUSEWAY_HOST_DEVICE constexpr Fault fault_of(int32_t verdict) { return Fault(verdict >> kFaultShift); }
 CAUSEWAY_HOST_DEVICE constexpr int rank_of(int32_t verdict) { return verdict & ((1 << kFaultShift) - 1); }
 
-/// As misuse(), into a buffer's own record: from the job's, which any call looks at, one could take what is for the
-/// buffer's next.
+/// As misuse(), into a buffer's own record. Any host call reads the job's record, and would take what the buffer's next
+/// call is to report.
 CAUSEWAY_DEVICE_OUT_OF_LINE void report(const DeviceWorld& world, FaultRecord* faults, const char* operation,
                                         const char* problem, long long first = 0, long long second = 0) {
   DeviceWorld own = world;
@@ -61,32 +61,32 @@ CAUSEWAY_DEVICE void report_verdict(const HopContext& context, const char* opera
   report(context.world, context.faults, operation, problem, rank_of(verdict));
 }
 
-/// Where a hop put its tokens, kept in device memory; a handle has one for each hop.
+/// Where a hop put its tokens, in device memory. A handle has one for each hop.
 struct Route {
   int tokens, topk, experts, hidden;
   ExpertMap map;         // to the hop's ranks
-  int32_t* position;     // by token and rank: its number among those of this rank that go there, or -1
-  int32_t* send_offset;  // by rank: where this rank's tokens begin there
-  int32_t* recv_prefix;  // by source rank: where its tokens end here
+  int32_t* position;     // by token and rank: its position among those of this rank that go there, or -1
+  int32_t* send_offset;  // by rank: the row there of this rank's first token
+  int32_t* recv_prefix;  // by source rank: the row here after its last token
 };
 
-/// Own memory of a hop, used by one operation after the other.
+/// A hop's own memory, which one operation after the other uses.
 struct Scratch {
-  int32_t* of_worker;   // by worker and rank: its tokens that go there; then those of the workers before it
+  int32_t* of_worker;   // by worker and rank: its tokens that go there; then those of the preceding workers
   int32_t* of_rank;     // by rank: all tokens that go there
   uint32_t* of_expert;  // by expert: tokens that name it; zero between operations
-  uint32_t* bad_index;  // not zero: topk_idx has an entry that is no expert; zero between operations
+  uint32_t* bad_index;  // nonzero: topk_idx has an entry that is no expert; zero between operations
   int32_t* verdict;     // of the running dispatch
 };
 
-/// What the host learns of a dispatch.
+/// What a dispatch passes to the host.
 struct Counted {
   int32_t verdict;
-  int32_t received, received_max;  // here; the most that any rank of the hop receives
-  int32_t of_expert[1];    // by own expert
+  int32_t received, received_max;  // here; greatest of all ranks of the hop
+  int32_t of_expert[1];            // by own expert
 };
 
-/// Is the token for an expert of `rank`?
+/// Is one of the token's experts at `rank`?
 CAUSEWAY_DEVICE bool goes_to(const int64_t* topk_idx, int topk, const ExpertMap& map, int rank) {
   bool goes = false;
   for (int k = 0; k < topk; ++k) goes |= map.rank_of(topk_idx[k]) == rank;

@@ -2,12 +2,12 @@
 //
 //   fan_out(lanes, towards, from, bytes, each)    copies a multiple of 16 bytes, at multiples of 16, to several
 //                                                 addresses, read once: each(store) calls store(to) for every one
-//   InRegisters, InShared                         where packs wait between their load and their sum: those of two rows
-//                                                 in each of kStages
+//   InRegisters, InShared                         hold packs between their load and their sum: those of two rows in
+//                                                 each of kStages
 //   sum_rows<Stages>(lanes, begin, end, terms, row, weight, ready, to)
-//       Weighted sums of rows of packs, of the packs [begin, end), rounded once into the row `to` of any rank. The
-//       terms are the set bits of `terms`: row(k) and weight(k) tell of term k, and all lanes ask together. ready() is
-//       called once, when the first rows are on their way and before any weight is asked for: false gives the sum up.
+//       Weighted sum of the packs [begin, end) of rows, rounded once into the row `to` of any rank. The terms are the
+//       set bits of `terms`, with row(k) and weight(k) for term k. All lanes call these together. ready() is called
+//       once, after the loads of the first rows have started and before weight(). If it is false, nothing is summed.
 #pragma once
 #if defined(CAUSEWAY_CPU)
 #include <causeway/moe/cpu/rows.hpp>

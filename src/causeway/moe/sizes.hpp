@@ -1,4 +1,4 @@
-// Where things lie in the symmetric memory of a mixture-of-experts buffer: computed once, for both sides.
+// The layout of a hop's symmetric memory in a mixture-of-experts buffer: computed once, for host and device.
 #pragma once
 #include <causeway/base/numbers.hpp>
 #include <causeway/machine/machine.hpp>
@@ -16,7 +16,7 @@ struct Origin {
   int32_t rank, token;
 };
 
-/// What a buffer is made for; all ranks give the same. See moe.hpp for the meaning.
+/// What a buffer is made for. All ranks give the same. moe.hpp has the meaning.
 struct Limits {
   int ranks = 0, hidden = 0, topk = 0, experts = 0;
   int recv_tokens = 0;  // a rank receives in one dispatch, in high-throughput mode
@@ -27,7 +27,7 @@ CAUSEWAY_HOST_DEVICE constexpr size_t aligned(size_t bytes) { return rounded_up(
 /// Offsets of the symmetric region of one hop.
 struct HopLayout {
   size_t counts;        // by source rank: a row of counts (see counts_row)
-  size_t verdicts;      // by rank: what is wrong with its part in an operation without counts (int32)
+  size_t verdicts;      // by rank: its verdict on an operation without counts (int32)
   size_t inbox;         // by rank: a line for its epochs, when the hop's ranks meet
   size_t epoch;         // meetings so far (uint64)
   size_t x;             // by received token: hidden elements of at most 2 bytes
@@ -40,7 +40,7 @@ struct HopLayout {
   size_t bytes;
 };
 
-/// Tokens for each rank, tokens for each expert of the receiver, what ranks must agree about, and the sender's verdict.
+/// A row: tokens for each rank, tokens for each expert of the receiver, the signature, and the sender's verdict.
 CAUSEWAY_HOST_DEVICE constexpr size_t counts_row(const Limits& limits) {
   return size_t(limits.ranks) + size_t(limits.experts / limits.ranks) + 2;
 }
@@ -63,7 +63,7 @@ CAUSEWAY_HOST_DEVICE constexpr HopLayout hop_layout(const Limits& limits) {
   return layout;
 }
 
-/// Some of a row of things.
+/// The elements [begin, end) of a sequence.
 struct Run {
   int begin, end;
 };

@@ -1,4 +1,4 @@
-// Rows on the CPU machine (moe/rows.hpp): nothing is on its way, so there is nothing to overlap.
+// Rows on the CPU machine (moe/rows.hpp): loads are not asynchronous, so there is nothing to overlap.
 #pragma once
 #include <causeway/machine/machine.hpp>
 #include <causeway/moe/packs.hpp>

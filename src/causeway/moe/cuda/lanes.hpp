@@ -15,13 +15,13 @@ CAUSEWAY_DEVICE uint32_t ballot(Lanes, bool set) { return machine::ballot(set); 
 CAUSEWAY_DEVICE int bits_set(uint32_t bits) { return machine::bits_set(bits); }
 CAUSEWAY_DEVICE int lowest_bit(uint32_t bits) { return machine::lowest_bit(bits); }
 CAUSEWAY_DEVICE int32_t inclusive_sum(Lanes, int32_t value) { return machine::inclusive_sum(value); }
-/// Those that are set in any lane.
+/// The bits that are set in any lane.
 CAUSEWAY_DEVICE uint32_t any_bits(Lanes, uint32_t bits) { return machine::any_bits(bits); }
 template <class T>
 CAUSEWAY_DEVICE T from_lane(Lanes, T value, unsigned lane) {
   return machine::from_lane(value, lane);
 }
-/// Of each value the greatest of the lanes that share a scale.
+/// Each value becomes the greatest among the lanes that share a scale.
 template <int Count>
 CAUSEWAY_DEVICE void max_of_scales(float (&values)[Count]) {
   machine::most_of_sixteen(values);

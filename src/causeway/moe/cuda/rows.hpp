@@ -1,4 +1,4 @@
-// Rows on the CUDA machine (moe/rows.hpp): many loads of a lane are on their way at a time.
+// Rows on the CUDA machine (moe/rows.hpp): each lane has many loads in flight.
 #pragma once
 #include <causeway/base/numbers.hpp>
 #include <causeway/machine/machine.hpp>
@@ -9,7 +9,8 @@ namespace causeway::moe {
 template <class Each>
 CAUSEWAY_DEVICE void fan_out(Lanes lanes, Towards, const char* from, size_t bytes, Each each) {
   const size_t step = lanes.size() * sizeof(Eight);
-  for (size_t base = 0; base < bytes; base += kInFlight * step) {  // (all lanes alike: each() may ask them together)
+  for (size_t base = 0; base < bytes;
+       base += kInFlight * step) {  // (the same for all lanes: each() may exchange values between them)
     const size_t i = base + lanes.rank() * sizeof(Eight);
     Eight held[kInFlight];
     CAUSEWAY_UNROLL
@@ -34,8 +35,8 @@ struct InRegisters {
   CAUSEWAY_DEVICE void wait() const {}
   CAUSEWAY_DEVICE Eight get(int stage, int row, int pack) const { return held[stage][row][pack]; }
 };
-/// For rows of peers: a multiprocessor has room for more of them in its shared memory (kBytes of a block's). A thread
-/// reads what it has loaded itself.
+/// For rows of peers: shared memory (kBytes for a block) holds more of them than registers do. A thread reads what it
+/// has loaded itself.
 struct InShared {
   static constexpr int kStages = 3, kPacks = 4;
   static constexpr unsigned kBytes = kStages * 2 * kPacks * machine::kThreadsMax * sizeof(Eight);
@@ -57,10 +58,10 @@ CAUSEWAY_DEVICE void sum_rows(Lanes lanes, int begin, int end, uint32_t terms, R
   PackSum<Stages::kPacks> sum(lanes, begin, end);
   constexpr int kPacks = Stages::kPacks, kStages = Stages::kStages;
   const int stride = sum.stride(lanes);
-  // Two rows are a step, of which kStages are on their way.
+  // A step sums two rows. The loads of kStages steps are in flight.
   Stages stages;
-  int term[kStages][2];          // of a stage's rows: -1 for none
-  int base = begin, summed = 0;  // packs of the next step to ask for; pairs of the step that is summed
+  int term[kStages][2];          // the term of each of a stage's rows, -1: none
+  int base = begin, summed = 0;  // first pack of the next step to load; pairs summed of the current packs
   uint32_t left = terms;
   const int pairs = terms == 0 ? 1 : divided_up(bits_set(terms), 2), steps = pairs * divided_up(end - begin, stride);
   const auto issue = [&](int stage) {
