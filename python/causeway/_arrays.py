@@ -1,4 +1,4 @@
-"""Arrays of PyTorch, NumPy, CuPy and whatever else has `__dlpack__`: where they lie, and new ones of the same library.
+"""Arrays of PyTorch, NumPy, CuPy and whatever else has `__dlpack__`: their addresses, and new ones of the same library.
 
 No array library is imported here: an argument's own library is loaded already.
 """
@@ -79,7 +79,7 @@ def _of_numpy(array: Any) -> Memory:
 
 
 def describe(array: Any, argument: str) -> Memory:
-    """Where an array lies; `argument` is its name in errors."""
+    """An array's address. `argument` is its name in errors."""
     own = getattr(array, "__causeway_memory__", None)
     if own is not None:
         return own()

@@ -107,14 +107,14 @@ _looks: List["weakref.WeakMethod[Callable[[int], None]]"] = (
 
 
 def on_check(look: Callable[[int], None]) -> None:
-    """Has a bound method called by check_faults() as long as its object lives, with a stream that is through."""
+    """Has a bound method called by check_faults() while its object exists, with a stream that has ended."""
     _looks[:] = [one for one in _looks if one() is not None]
     _looks.append(weakref.WeakMethod(look))
 
 
 def check_faults(stream: int) -> None:
-    """RuntimeError if a kernel of this package has reported a fault since the last check. stream: one that is
-    through."""
+    """RuntimeError if a kernel of this package has reported a fault since the last check. stream: one that
+    has ended."""
     global _own_team
     if not native.is_bound():
         return

@@ -30,7 +30,7 @@ struct Array {
   void check(const std::string& wanted, const std::vector<int64_t>& extents, const char* meaning) const;
   /// An extent, of an array that has been checked.
   [[nodiscard]] int extent(size_t dimension) const;
-  /// As a pointer. One without elements, which some libraries put at 0, is told apart from one that is not given.
+  /// As a pointer. Some libraries put arrays without elements at 0. These get another pointer: null means not given.
   template <class T = void>
   [[nodiscard]] T* pointer() const {
     return as_pointer<T>(address == 0 ? 16 : address);

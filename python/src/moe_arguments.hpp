@@ -7,7 +7,7 @@
 
 namespace causeway::python {
 
-/// What Python holds of a buffer: without content once the buffer is gone. The numbers are those of the dispatch.
+/// A handle as Python holds it, empty once the buffer has been destroyed. The numbers are those of the dispatch.
 struct DispatchHandle {
   std::shared_ptr<moe::Handle> content;
   int tokens = 0, hidden = 0, topk = 0;
@@ -46,7 +46,7 @@ struct BufferChecks {
   void low_latency(nb::handle num_max_dispatch_tokens_per_rank, nb::handle num_experts) const;
   void hidden(const char* argument, int64_t hidden, int unit) const;
   [[nodiscard]] moe::Tokens low_latency_tokens(const Array& x, const Array& topk_idx, moe::Cast) const;
-  /// Where what is counted besides goes: fields of `output`.
+  /// Sets the fields of `output` for optional counts.
   void statistics(moe::LowLatencyOutput& output, const Array* recv_total, const Array* wait_ns) const;
   [[nodiscard]] LowLatencyResults low_latency_results(const LowLatencyHandle&, const Array& x, const Array& topk_idx,
                                                       const Array& topk_weights, const Array* out) const;

@@ -38,8 +38,8 @@ class BufferBase:
 
     def _end(self, async_finish: bool, tensors: Sequence[Any], on_comm_stream: bool = False) -> EventOverlap:
         """The current stream waits for the communication stream, or with async_finish is given the event to wait for.
-        on_comm_stream: tensors were allocated there, so their memory must not be given out again before the current
-        stream is through with them either."""
+        on_comm_stream: tensors were allocated there, so their memory must not be reused before the current stream has
+        finished with them, too."""
         if on_comm_stream and not on_cpu:
             for tensor in tensors:
                 if hasattr(tensor, "record_stream"):
@@ -53,13 +53,13 @@ class BufferBase:
         if on_cpu:
             self._native.check(self._comm_stream.cuda_stream)
         else:
-            event = Event().record(self._comm_stream)  # (named, so that it lives through the call)
+            event = Event().record(self._comm_stream)  # (named, so that it exists until the call has ended)
             native.stream_wait_event(current_stream(), event.handle)
         return EventOverlap()
 
     def _begin_on_current(self) -> int:
-        """The current stream, which waits for what the communication stream holds; what a graph captures is apart from
-        that."""
+        """The current stream, after it has been made to wait for the communication stream. Not where a graph captures
+        the call."""
         self._let_go()
         queue = current_stream()
         if not self._capturing():
@@ -68,13 +68,13 @@ class BufferBase:
         return queue
 
     def _end_on_current(self) -> None:
-        """The communication stream waits, and so any other stream that a call is made on later."""
+        """Makes the communication stream wait for the current one, and so any stream that a later call uses."""
         if not self._capturing():
             event = Event().record(current_stream())
             self._comm_stream.wait_event(event)
 
     def _let_go(self) -> None:
-        """Tensors of calls that are through."""
+        """Drops the tensors of calls that have ended."""
         if not self._capturing():
             self._in_flight = [one for one in self._in_flight if not one[0].is_done()]
 
@@ -109,10 +109,9 @@ class BufferBase:
 
     @contextlib.contextmanager
     def _failing(self) -> Iterator[None]:
-        """Around a call of the library. It may have queued work when it fails. On the CPU machine that is waited for,
-        and what the
-        others have reported of the same call goes with it: it must not be taken for a fault of the next one. On a GPU
-        the current and the communication stream wait for each other, since the tensors of the call are let go."""
+        """Around a call of the library. It may have queued work when it fails. On the CPU machine this waits for the
+        work, and discards what the other ranks have reported about the same call: it is no fault of the next one. On a
+        GPU the current and the communication stream wait for each other, since the call's tensors are released."""
         try:
             yield
         except Exception:

@@ -32,14 +32,14 @@ class Buffer(ThroughputMode, LowLatencyMode):
     """Moves the tokens of mixture-of-experts layers between ranks, with the interface of DeepEP's Buffer.
 
     Its memory has fixed limits: tokens that a rank may receive in a dispatch, elements of a token, and so on. They are
-    given exactly by the keyword-only arguments, or follow from bytes that size hints have told (see __init__).
+    given exactly by the keyword-only arguments, or follow from bytes of size hints (see __init__).
 
     rank, group_size: this rank and how many there are. group: as given. limits: what the buffer was made for.
     """
 
     num_sms: int = 20
     _chosen_num_sms: int = 0
-    # (of the class as well: __del__ also comes to what a constructor that raised has left)
+    # (attributes of the class, too: __del__ also runs for an object whose constructor has raised)
     _native: Any = None
     _made_team: bool = False
     explicitly_destroy: bool = False
@@ -171,7 +171,7 @@ class Buffer(ThroughputMode, LowLatencyMode):
             self._native.check(stream)
 
     def __del__(self) -> None:
-        # At the end of the program others may be gone: nothing collective then.
+        # At the end of the program other ranks may have ended: nothing collective then.
         if not sys.is_finalizing() and not self.explicitly_destroy and is_initialized():
             self.destroy()
 
@@ -190,14 +190,14 @@ class Buffer(ThroughputMode, LowLatencyMode):
 
     @staticmethod
     def get_dispatch_config(num_ranks: int) -> Config:
-        """A Config for so many ranks (any number of them)."""
+        """A Config for num_ranks ranks, of which any number is accepted."""
         if num_ranks < 1:
             raise ValueError(f"num_ranks is {num_ranks}: must be at least 1")
         return Config(Buffer.num_sms)
 
     @staticmethod
     def get_combine_config(num_ranks: int) -> Config:
-        """A Config for so many ranks (any number of them)."""
+        """A Config for num_ranks ranks, of which any number is accepted."""
         return Buffer.get_dispatch_config(num_ranks)
 
     @staticmethod

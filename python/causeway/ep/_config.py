@@ -12,8 +12,8 @@ _HINT_TOKENS, _HINT_RANKS = 4096, 16
 _DEFAULT_HIDDEN, _DEFAULT_TOPK, _DEFAULT_EXPERTS = 7168, 16, 1024
 
 
-# What size hints of this process were asked for, by the bytes they told, the latest last: a Buffer that is only given
-# bytes is made for that. Of the high-throughput mode hidden, of the low-latency mode (tokens, hidden, experts).
+# The arguments of this process's size hints, by the bytes that they returned, the latest last. A Buffer that is only
+# given bytes is made for these. In high-throughput mode: hidden. In low-latency mode: (tokens, hidden, experts).
 _asked: Dict[int, int] = {}
 _asked_low_latency: Dict[int, Tuple[int, int, int]] = {}
 _Asked = TypeVar("_Asked")
@@ -26,10 +26,10 @@ def _remember(asked: Dict[int, _Asked], size: int, value: _Asked) -> int:
 
 
 def _recall(asked: Dict[int, _Asked], size: int) -> Optional[_Asked]:
-    """What that size was told for; else the latest that fits into it, else the latest."""
+    """The arguments of the hint of that size. Else those of the latest hint that fits into it, else of the latest."""
     if not asked or size in asked:
         return asked.get(size)
-    return next((asked[told] for told in reversed(list(asked)) if told <= size), asked[list(asked)[-1]])
+    return next((asked[hint] for hint in reversed(list(asked)) if hint <= size), asked[list(asked)[-1]])
 
 
 def _round_up(value: int, unit: int) -> int:
@@ -42,10 +42,10 @@ def _check_at_least(argument: str, value: int, least: int) -> None:
 
 
 def _node_ranks_to_come(ranks: int) -> int:
-    """Ranks of a node in a job that has not been joined yet, as torchrun tells. 0: as the library knows, else one
-    node."""
-    told = os.environ.get("LOCAL_WORLD_SIZE", "")
-    here = int(told) if told.isdigit() and not is_initialized() else 0
+    """Ranks of a node in a job that has not been joined yet, from torchrun's variable. 0: as the library knows, else
+    one node."""
+    local_size = os.environ.get("LOCAL_WORLD_SIZE", "")
+    here = int(local_size) if local_size.isdigit() and not is_initialized() else 0
     return here if 0 < here <= ranks and ranks % here == 0 else 0
 
 
@@ -72,8 +72,8 @@ class Config:
 
         hidden_bytes: of a token's elements, 2 each. A Buffer that is made of these bytes without hidden= takes the
         hidden that was asked for here. For other numbers of tokens give the Buffer num_max_recv_tokens=. Between nodes
-        a token lies in the memory of two hops; how many nodes there are is known in a job that has been joined, or
-        under torchrun.
+        a token takes memory in both hops. The number of nodes is known in a job that has been joined, or under
+        torchrun.
         """
         _check_at_least("hidden_bytes", hidden_bytes, 1)
         _check_at_least("num_ranks", num_ranks, 1)
@@ -181,7 +181,7 @@ def limits_for(ranks: int, num_nvl_bytes: int, num_rdma_bytes: int, low_latency_
 
 
 def _tokens_in(budget: int, limits: Limits, ranks: int) -> int:
-    """The most received tokens that fit into so many bytes."""
+    """The greatest number of received tokens that fit into the bytes."""
 
     def needed(tokens: int) -> int:
         return Limits(limits.hidden, limits.topk, limits.experts, tokens, node_ranks=limits.node_ranks).bytes(ranks)

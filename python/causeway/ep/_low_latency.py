@@ -29,8 +29,8 @@ class LowLatencyMode(BufferBase):
     def get_low_latency_rdma_size_hint(num_max_dispatch_tokens_per_rank: int, hidden: int, num_ranks: int,
                                        num_experts: int) -> int:
         """Bytes for num_rdma_bytes: tokens that a rank may dispatch at most, elements of a token, ranks, experts over
-        all ranks. A Buffer in low-latency mode that is made of these bytes, and not told otherwise, is made for what
-        was asked here."""
+        all ranks. A Buffer in low-latency mode that is given these bytes and no other sizes is made for these
+        arguments."""
         return low_latency_hint(num_max_dispatch_tokens_per_rank, hidden, num_ranks, num_experts)
 
     def clean_low_latency_buffer(self, num_max_dispatch_tokens_per_rank: int, hidden: int, num_experts: int) -> None:

@@ -120,7 +120,7 @@ class ThroughputMode(BufferBase):
             many rows; those that did not come are -1 in recv_topk_idx. On all ranks the same, at most the buffer's
             num_max_recv_tokens; a rank that would receive more is an error on all.
         previous_event: waited for instead of the current stream.
-        async_finish: the current stream does not wait; the returned event tells the end.
+        async_finish: the current stream does not wait. The returned event marks the end.
 
         Returns (recv_x as x with received rows, recv_topk_idx that counts own experts from 0 with -1 for others',
         recv_topk_weights (0 for others') or None, received tokens of each own expert (empty in worst-case mode),
