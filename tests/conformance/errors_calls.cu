@@ -249,6 +249,41 @@ DEFINE_WAITS(int, int)
 DEFINE_WAITS(uint64, uint64_t)
 DEFINE_WAITS(short, short)
 
+/// Values of the vector forms, and indices, that are missing or lie between elements.
+void try_without_vectors(Bench& b, const Waits& host, const Waits& device, int* wrong) {
+  auto* ivars = static_cast<int*>(host.ivars);
+  const size_t count = host.count;
+  for (int* bad : {static_cast<int*>(nullptr), reinterpret_cast<int*>(1)}) {
+    b.expect("wait_until_all_vector", "values",
+             [&] { nvshmem_int_wait_until_all_vector(ivars, count, host.status, host.cmp, bad); });
+    b.expect("test_any_vector", "values", [&] {
+      b.suite.equal(nvshmem_int_test_any_vector(ivars, count, host.status, host.cmp, bad), NONE, "test_any_vector");
+    });
+    b.expect("wait_until_all_vector_on_stream", "values", [&] {
+      nvshmemx_int_wait_until_all_vector_on_stream(ivars, count, device.status, host.cmp, bad, b.suite.stream);
+    });
+    auto* indices = reinterpret_cast<size_t*>(bad);
+    b.expect("wait_until_some", "indices", [&] {
+      b.suite.equal(nvshmem_int_wait_until_some(ivars, count, indices, host.status, host.cmp, 7), size_t{0},
+                    "wait_until_some");
+    });
+    if (!kKernelsCheck) continue;
+    const std::vector<const char*> names = {WAITS(NAME_OF, int)};
+    for (size_t which = 0; which < names.size(); ++which) {
+      const std::string name = names[which];
+      Waits without = device;
+      const char* word = nullptr;
+      if (name.find("_vector") != std::string::npos) without.values = bad, word = "values";
+      if (name.find("_some") != std::string::npos && !word) without.indices = indices, word = "indices";
+      if (word)
+        b.expect((name + " in a kernel").c_str(), word, [&] {
+          waits_int<<<1, 1, 0, b.suite.stream>>>(int(which), without, wrong);
+          CHECK(cudaGetLastError());
+        });
+    }
+  }
+}
+
 void run_waits(Bench& b, Random& random) {
   b.start(random);
   Suite& suite = b.suite;
@@ -278,6 +313,8 @@ void run_waits(Bench& b, Random& random) {
   // More than there is, also where count * size wraps around.
   for (const int bit : {40, 61, 62, 63}) try_all(b.target, size_t{1} << bit, NVSHMEM_CMP_EQ, "ivar");
   for (int cmp : {-1, 6, 1 << 30}) try_all(b.target, kCount, cmp, "cmp");
+  try_without_vectors(b, {b.target, kCount, NVSHMEM_CMP_EQ, indices, status, values},
+                      {b.target, kCount, NVSHMEM_CMP_EQ, device_indices, device_status, device_values}, wrong);
 
   size_t seen[kCount];
   copy(seen, device_indices, sizeof seen, suite.stream);

@@ -153,7 +153,7 @@ for vector, value, each in (("", "T value", "value"), ("_vector", "T* values", "
             ("test_some", "size_t", "size_t* indices, ", f"The numbers of {them} to indices; how many (1.5, 9.9.11).",
              "hd")):
         indices = "indices" if extra else "nullptr"
-        compared = "0, values" if vector else "value, nullptr"
+        compared = "0, values, true" if vector else "value, nullptr, false"
         many = f"Many<{verb.split('_')[-1].title()}, S, {str(verb.startswith('wait')).lower()}>"
         OPS.append(Op(verb + vector, "w", ret, f"T* ivars, size_t nelems, {extra}const int* status, int cmp, {value}",
                       f"{many}{{ivars, nelems, {indices}, status, cmp, {compared}}}", where, doc, part="sync"))

@@ -68,6 +68,7 @@ struct Many {
   int comparison;
   T value;          // for all
   const T* values;  // or one for each
+  bool each;
 
   static constexpr Kind kKind = Kind::wait;
   static constexpr bool kWaits = Waits;
@@ -79,7 +80,9 @@ struct Many {
   CAUSEWAY_HOST_DEVICE void check(C& check) const {
     detail::check_variables(check, ivars, many, comparison);
     check.local("status", status);
-    check.local("values", values);
+    if (many == 0) return;
+    if (each) check.result("values", values);
+    if (std::is_same<Enough, Some>::value) check.result("indices", indices);
   }
   template <class Group>
   CAUSEWAY_DEVICE Result run(const DeviceWorld& world, const char* name, Group) const {
@@ -117,7 +120,7 @@ struct Many {
   }
   Result result(size_t found, bool enough, const T*) const { return Enough::result(found, enough); }
 
-  CAUSEWAY_HOST_DEVICE T value_of(size_t i) const { return values ? values[i] : value; }
+  CAUSEWAY_HOST_DEVICE T value_of(size_t i) const { return each ? values[i] : value; }
   CAUSEWAY_HOST_DEVICE bool takes_part(size_t i) const { return !status || status[i] == 0; }
   CAUSEWAY_HOST_DEVICE bool nobody_takes_part() const {
     for (size_t i = 0; i < many; ++i)
